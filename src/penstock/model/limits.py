@@ -1,0 +1,24 @@
+"""Every fixed bound in one place. What a user may change is a setting instead (``penstock.config``)."""
+
+TOPIC_NAME_LENGTH_MAX = 249
+PARTITIONS_PER_TOPIC_MAX = 10_000
+PARTITIONS_PER_CLUSTER_MAX = 100_000
+TOPICS_PER_REQUEST_MAX = 10_000
+CONFIG_VALUE_LENGTH_MAX = 32 * 1024
+
+ARRAY_ELEMENTS_MAX = 100_000
+"""Elements of one decoded array: a one-byte element becomes a hundred bytes of Python."""
+
+TAGGED_FIELDS_MAX = 64
+TAGGED_FIELD_BYTES_MAX = 64 * 1024
+
+RECENT_BATCHES_PER_PRODUCER = 5
+"""How many batches back a retry of an idempotent producer is recognised (as many as may be in flight)."""
+
+PRODUCER_IDS_PER_PARTITION_MAX = 100_000
+PRODUCER_ID_BLOCK_SIZE = 1_000
+
+DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
+
+FETCH_SESSIONS_MAX = 1_000
+PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64

@@ -1,0 +1,35 @@
+"""Names people give to topics, and which of them are allowed."""
+
+import re
+
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.model.limits import TOPIC_NAME_LENGTH_MAX
+
+METADATA_TOPIC = "__cluster_metadata"
+OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTIONS_TOPIC = "__transaction_state"
+INTERNAL_TOPICS = frozenset({METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
+
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+def check_topic_name(name: str) -> None:
+    """Raise INVALID_TOPIC_EXCEPTION unless ``name`` is a legal topic name, safe to become a directory."""
+    if name in ("", ".", ".."):
+        raise _invalid(f"Topic name {name!r} is not allowed.")
+    if len(name) > TOPIC_NAME_LENGTH_MAX:
+        raise _invalid(f"Topic name is {len(name)} characters long, the limit is {TOPIC_NAME_LENGTH_MAX}.")
+    if not _LEGAL_NAME.fullmatch(name):
+        raise _invalid(
+            f"Topic name {name!r} is illegal: it may hold only ASCII letters, digits, '.', '_' and '-'."
+        )
+
+
+def collides_with(name: str, other: str) -> bool:
+    """Whether two different names become one in metrics, where '.' and '_' are the same."""
+    return name != other and name.replace(".", "_") == other.replace(".", "_")
+
+
+def _invalid(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
