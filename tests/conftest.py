@@ -1,0 +1,108 @@
+"""Broker processes for every test that wants one, and their logs beside every failure.
+
+``PENSTOCK_TEST_BOOTSTRAP=host:port`` runs the client tests against a broker that is already there instead,
+for example Apache Kafka: that is how their expectations were calibrated.
+"""
+
+import itertools
+import os
+import secrets
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from tests.broker_process import STARTED, Server
+
+EXTERNAL_BOOTSTRAP = os.environ.get("PENSTOCK_TEST_BOOTSTRAP", "")
+_RUN = secrets.token_hex(3)
+_NUMBERS = itertools.count()
+
+
+class MakeServer(Protocol):
+    """Starts a broker of the test's own, on an empty directory, gone after the test."""
+
+    def __call__(
+        self,
+        settings: Mapping[str, object] | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        data_directory: Path | None = None,
+        start: bool = True,
+    ) -> Server: ...
+
+
+class UniqueName(Protocol):
+    """Makes names."""
+
+    def __call__(self, prefix: str = "topic") -> str: ...
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One broker for all client tests of this worker; tests keep apart by topic names."""
+    if EXTERNAL_BOOTSTRAP:
+        pytest.skip("needs a penstock process, not a broker that is already there")
+    shared = Server(tmp_path_factory.mktemp("shared-broker")).start()
+    try:
+        yield shared
+    finally:
+        shared.close()
+
+
+@pytest.fixture(scope="session")
+def bootstrap(request: pytest.FixtureRequest) -> str:
+    """``host:port`` of the shared broker, or of the one named by PENSTOCK_TEST_BOOTSTRAP."""
+    if EXTERNAL_BOOTSTRAP:
+        return EXTERNAL_BOOTSTRAP
+    shared: Server = request.getfixturevalue("server")
+    return shared.bootstrap
+
+
+@pytest.fixture
+def make_server(tmp_path: Path) -> Iterator[MakeServer]:
+    """A factory of brokers that belong to one test."""
+    made: list[Server] = []
+
+    def make(
+        settings: Mapping[str, object] | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        data_directory: Path | None = None,
+        start: bool = True,
+    ) -> Server:
+        one = Server(
+            tmp_path / f"broker-{len(made)}",
+            settings=settings,
+            environment=environment,
+            data_directory=data_directory,
+        )
+        made.append(one)
+        return one.start() if start else one
+
+    try:
+        yield make
+    finally:
+        for one in made:
+            one.close()
+
+
+@pytest.fixture
+def unique() -> UniqueName:
+    """Names that no other test, worker or earlier run uses."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw")
+
+    def name(prefix: str = "topic") -> str:
+        return f"{prefix}-{_RUN}-{worker}-{next(_NUMBERS)}"
+
+    return name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Put the log of every living broker beside a failed test."""
+    report = yield
+    if report.failed:
+        for one in STARTED:
+            report.sections.append((f"stderr of the broker at {one.bootstrap}", one.stderr_tail()))
+    return report
