@@ -19,9 +19,11 @@ PRODUCER_IDS_PER_PARTITION_MAX = 100_000
 PRODUCER_ID_BLOCK_SIZE = 1_000
 
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
-ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
-"""A zstd window up to this size (what RFC 8878 asks of every decoder) is not counted as decompressed bytes."""
+DECOMPRESSION_RATIO_MAX = 100
+"""How many times the largest batch a topic takes its records may be when decompressed."""
 
+ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
+"""A zstd window up to this size (what RFC 8878 asks of every decoder) does not count as decompressed."""
 
 FETCH_SESSIONS_MAX = 1_000
 PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64

@@ -1,7 +1,7 @@
 """The 61-byte header of a record batch (magic 2), and what the broker does with it in place.
 
 A batch stays opaque: its header is read, its checksum compared, its base offset and leader epoch overwritten.
-Both lie outside the checksum, so an append costs the same for one record and for ten thousand. All of it works
+Both lie outside the checksum, so an append costs the same for one record and for ten thousand. It works
 on any contiguous buffer and copies nothing. Single records are in ``record``.
 
 Read and stamp are the broker's innermost loop and are written for speed: one precompiled struct, no slices.

@@ -20,6 +20,7 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.limits import ZSTD_WINDOW_BYTES_FREE
 from penstock.records.errors import CorruptBatchError
+from penstock.records.zstd_frame import largest_window_bytes
 
 Buffer = bytes | bytearray | memoryview
 
@@ -55,8 +56,6 @@ _LZ4_BLOCK_BYTES = 64 * 1024
 _LZ4_STORED = 0x80000000
 _LZ4_LENGTH = Struct("<I")
 _LZ4_END = b"\x00\x00\x00\x00"
-
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def compress(codec: int, data: Buffer) -> bytes:
@@ -191,25 +190,9 @@ def _compress_zstd(data: Buffer) -> bytes:
 
 
 def _decompress_zstd(data: Buffer, limit: int) -> bytes:
-    room = limit // 2 if zstd_window_bytes(data) > ZSTD_WINDOW_BYTES_FREE else limit
+    # The window is kept beside the output: a large one leaves half of the limit for each.
+    room = limit // 2 if largest_window_bytes(data) > ZSTD_WINDOW_BYTES_FREE else limit
     return _decompress_into(Codec.ZSTD, _cramjam().zstd.decompress_into, data, room)
-
-
-def zstd_window_bytes(data: Buffer) -> int:
-    """How much history the first frame makes its reader keep (RFC 8878, section 3.1.1.1).
-
-    The reader keeps it beside the output, so a frame with a large one gets half of the limit for each. Later
-    frames are not looked at: the reader's own bound (128 MiB) holds for them, and it touches no more of it
-    than it has written.
-    """
-    if len(data) < 6 or bytes(data[:4]) != _ZSTD_MAGIC:
-        return 0
-    is_single_segment = data[4] & 0x20
-    if is_single_segment:
-        return ZSTD_WINDOW_BYTES_FREE + 1
-    exponent, mantissa = data[5] >> 3, data[5] & 7
-    base: int = 1 << (10 + exponent)
-    return base + (base >> 3) * mantissa
 
 
 def _decompress_into(

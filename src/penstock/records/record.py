@@ -126,6 +126,6 @@ def _read_headers(data: bytes, position: int, end: int, count: int) -> tuple[Hea
         if key is None:
             raise CorruptBatchError("A header has no key.")
         value, position = _read_bytes(data, position, end)
-        # Kafka never looks whether a header's key is UTF-8, and C clients send what they like: keep the bytes.
+        # Kafka never looks whether a header's key is UTF-8, and C clients send what they like: keep it.
         headers.append((key.decode("utf-8", "surrogateescape"), value))
     return tuple(headers), position
