@@ -115,7 +115,10 @@ class FileSystem(Protocol):
         """Remove a directory, which must be empty."""
 
     def rename(self, source: str, target: str) -> None:
-        """Give a file or directory another name; a file takes the place of a file of the target's name."""
+        """Give a file or directory another name in the same directory, so that one sync makes it durable.
+
+        A file takes the place of a file of the target's name.
+        """
 
     def unlink(self, path: str) -> None:
         """Remove a file's name; open files stay usable."""

@@ -12,7 +12,13 @@ import stat
 from collections.abc import Sequence
 
 from penstock.model.errors import DirectoryInUseError, DiskFullError, FlushFailedError, StorageError
-from penstock.storage.filesystem import BytesLike, DiskUsage, PathExistsError, PathMissingError
+from penstock.storage.filesystem import (
+    BytesLike,
+    DiskUsage,
+    PathExistsError,
+    PathMissingError,
+    parent_directory,
+)
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
@@ -43,6 +49,9 @@ class RealFile:
 
     def write(self, position: int, buffers: Sequence[BytesLike]) -> None:
         """Write all buffers one after the other."""
+        if position < 0:
+            # The kernel would take -1 for "wherever the cursor is".
+            raise StorageError(f"Could not write {self.path}: there is no position {position}")
         if len(buffers) > BUFFERS_PER_WRITE_MAX:
             for start in range(0, len(buffers), BUFFERS_PER_WRITE_MAX):
                 position = self._write_some(position, buffers[start : start + BUFFERS_PER_WRITE_MAX])
@@ -69,6 +78,8 @@ class RealFile:
         """Make bytes and size durable, or fail for ever."""
         if self._flush_failure is not None:
             raise FlushFailedError(self._flush_failure)
+        if self._descriptor < 0:
+            raise StorageError(f"Could not flush {self.path}: it is closed")
         try:
             os.fdatasync(self._descriptor)
         except OSError as error:
@@ -226,7 +237,9 @@ class RealFileSystem:
             raise _storage_error("remove directory", path, error) from error
 
     def rename(self, source: str, target: str) -> None:
-        """Move a name, replacing a file of the target's."""
+        """Move a name inside its directory, replacing a file of the target's."""
+        if parent_directory(source) != parent_directory(target):
+            raise StorageError(f"Could not rename to {target}: {source}: they are in different directories")
         try:
             os.rename(source, target)
         except OSError as error:
