@@ -1,0 +1,107 @@
+"""What this broker was told: static values from its start, dynamic ones from the cluster's metadata."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.config.broker_keys import BROKER_KEYS
+from penstock.config.definition import ConfigError, ConfigKey, unknown_key
+from penstock.config.listeners import Listener, parse_listener
+from penstock.config.settings import ConfigSource, Setting, Settings, default_setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Some settings from one place: ``origin`` is for people ("in broker.yaml", "from --listen")."""
+
+    values: Mapping[str, str]
+    origin: str = ""
+
+
+class BrokerConfig(Settings):
+    """The broker's settings. Immutable: a dynamic change makes a new one."""
+
+    __slots__ = ()
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """Where to listen."""
+        return tuple(map(parse_listener, self.strings("listeners")))
+
+    @property
+    def advertised_listeners(self) -> tuple[Listener, ...]:
+        """What clients are told; empty means the listeners themselves, with the port they really got."""
+        return tuple(map(parse_listener, self.strings("advertised.listeners")))
+
+    @property
+    def data_directory(self) -> str:
+        """Where the data lies."""
+        return self.strings("log.dirs")[0]
+
+    def with_dynamic(
+        self, *, cluster: Mapping[str, str] | None = None, broker: Mapping[str, str] | None = None
+    ) -> "BrokerConfig":
+        """These settings under dynamic ones, replacing any dynamic ones there were.
+
+        Names and values come from the metadata log, where they were checked before they were written; one
+        that this version does not know is left out, so that a newer broker's records cannot stop an older.
+        """
+        dynamic = {
+            ConfigSource.DYNAMIC_BROKER: _known(broker or {}),
+            ConfigSource.DYNAMIC_DEFAULT_BROKER: _known(cluster or {}),
+        }
+        stacks = {name: _overlay(name, dynamic) + _static_part(stack) for name, stack in self.stacks.items()}
+        return BrokerConfig(self.keys, stacks)
+
+
+def build_broker_config(*given: Given, keys: Mapping[str, ConfigKey] | None = None) -> BrokerConfig:
+    """The static settings out of what was given, the strongest first."""
+    keys = BROKER_KEYS if keys is None else keys
+    stacks: dict[str, tuple[Setting, ...]] = {name: (default_setting(key),) for name, key in keys.items()}
+    for place in reversed(given):
+        for name, text in place.values.items():
+            if name not in keys:
+                raise unknown_key(name, keys, place=f" {place.origin}" if place.origin else "")
+            stacks[name] = (_static_setting(keys[name], text, place.origin), default_setting(keys[name]))
+    config = BrokerConfig(keys, stacks)
+    check_together(config)
+    return config
+
+
+def check_together(config: BrokerConfig) -> None:
+    """Rules that bind several settings; ``ConfigError`` when one is broken."""
+    request_bytes, message_bytes = "socket.request.max.bytes", "message.max.bytes"
+    if request_bytes in config.keys and config.integer(request_bytes) < config.integer(message_bytes):
+        raise ConfigError(
+            f"Invalid value {config.integer(request_bytes)} for configuration {request_bytes}: must be at "
+            f"least {message_bytes}, which is {config.integer(message_bytes)}."
+        )
+    for listener in config.advertised_listeners if "advertised.listeners" in config.keys else ():
+        if listener.host in ("", "0.0.0.0", "::") or listener.port == 0:
+            raise ConfigError(
+                f"Invalid value {listener} for configuration advertised.listeners: must be an address that "
+                "clients can connect to, not a wildcard."
+            )
+
+
+def _static_setting(key: ConfigKey, text: str, origin: str) -> Setting:
+    try:
+        value = key.parse(text)
+    except ConfigError as error:
+        raise ConfigError(f"{error} It was given {origin}." if origin else str(error)) from None
+    return Setting(name=key.name, text=text, value=value, source=ConfigSource.STATIC_BROKER, origin=origin)
+
+
+def _known(values: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: text for name, text in values.items() if name in BROKER_KEYS}
+
+
+def _overlay(name: str, dynamic: Mapping[ConfigSource, Mapping[str, str]]) -> tuple[Setting, ...]:
+    return tuple(
+        Setting(name=name, text=values[name], value=BROKER_KEYS[name].parse(values[name]), source=source)
+        for source, values in dynamic.items()
+        if name in values
+    )
+
+
+def _static_part(stack: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    return tuple(setting for setting in stack if setting.source >= ConfigSource.STATIC_BROKER)

@@ -1,0 +1,324 @@
+"""The table of broker settings: those that Penstock acts on, with Kafka's names.
+
+Every topic setting that is acted on also has its broker-wide default here (``log.retention.ms`` for
+``retention.ms`` and so on), made from the topic's line so that the two cannot drift apart. What nothing
+reads is not in the table: a setting that is accepted and ignored would be a lie.
+
+Defaults that differ from Kafka's, each for safety or so that nothing needs to be set to begin with:
+``log.flush.interval.messages`` 1, ``listeners`` on the loopback address, ``log.dirs``, ``node.id``,
+``socket.request.max.bytes`` 16 MiB, ``queued.max.request.bytes`` 256 MiB, ``max.connections`` 10,000 and
+``log.flush.offset.checkpoint.interval.ms`` 5 s.
+"""
+
+from penstock.config.definition import INT_MAX, ConfigKey, ConfigType, ConfigValue, Scope, Validator
+from penstock.config.listeners import LISTENER_LIST
+from penstock.config.topic_keys import TOPIC_KEYS
+from penstock.config.validators import at_least, one_item
+
+_SERVER = "penstock.broker.server"
+_BROKER = "penstock.broker"
+_TOPICS = "penstock.metadata.topics"
+_DESCRIBE = "penstock.metadata.describe_topics"
+
+_MEBIBYTE = 1024**2
+
+
+def _broker_key(
+    name: str,
+    type: ConfigType,
+    default: ConfigValue,
+    doc: str,
+    *,
+    read_by: str,
+    validator: Validator | None = None,
+    dynamic: bool = False,
+) -> ConfigKey:
+    return ConfigKey(
+        name=name,
+        type=type,
+        default=default,
+        doc=doc,
+        scope=Scope.BROKER,
+        validator=validator,
+        dynamic=dynamic,
+        read_by=read_by,
+    )
+
+
+_IDENTITY = (
+    _broker_key(
+        "node.id",
+        ConfigType.INT,
+        1,
+        "This broker's number in the cluster. It belongs to the data directory and must not change.",
+        validator=at_least(0),
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "broker.rack",
+        ConfigType.STRING,
+        "",
+        "Where this broker stands; replicas of a partition are spread over racks.",
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "listeners",
+        ConfigType.LIST,
+        ("PLAINTEXT://127.0.0.1:9092",),
+        "Where clients connect, as PLAINTEXT://HOST:PORT. Port 0 takes a free one; an empty host listens on "
+        "every interface.",
+        validator=LISTENER_LIST,
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "advertised.listeners",
+        ConfigType.LIST,
+        (),
+        "What clients are told to connect to, when that differs from listeners (behind NAT, in a container).",
+        validator=LISTENER_LIST,
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "log.dirs",
+        ConfigType.LIST,
+        ("./penstock-data",),
+        "The directory that holds the data. One directory for now.",
+        validator=one_item(),
+        read_by=_BROKER,
+    ),
+)
+
+_CONNECTIONS = (
+    _broker_key(
+        "socket.request.max.bytes",
+        ConfigType.INT,
+        16 * _MEBIBYTE,
+        "Largest request; a larger one closes the connection. At least message.max.bytes.",
+        validator=at_least(1),
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "queued.max.requests",
+        ConfigType.INT,
+        500,
+        "How many requests may wait to be served before the broker stops reading from sockets.",
+        validator=at_least(1),
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "queued.max.request.bytes",
+        ConfigType.LONG,
+        256 * _MEBIBYTE,
+        "How many bytes of requests may be in memory before the broker stops reading from sockets.",
+        validator=at_least(1),
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "max.connections",
+        ConfigType.INT,
+        10_000,
+        "How many connections may be open at once; further ones are closed at once.",
+        validator=at_least(1),
+        dynamic=True,
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "max.connections.per.ip",
+        ConfigType.INT,
+        INT_MAX,
+        "How many connections one address may have open.",
+        validator=at_least(0),
+        dynamic=True,
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "max.connection.creation.rate",
+        ConfigType.INT,
+        INT_MAX,
+        "How many connections are accepted per second.",
+        validator=at_least(1),
+        dynamic=True,
+        read_by=_SERVER,
+    ),
+    _broker_key(
+        "connections.max.idle.ms",
+        ConfigType.LONG,
+        600_000,
+        "After how long without a request a connection is closed.",
+        validator=at_least(1),
+        read_by=_SERVER,
+    ),
+)
+
+_TOPIC_CREATION = (
+    _broker_key(
+        "num.partitions",
+        ConfigType.INT,
+        1,
+        "Partitions of a topic whose creator did not say how many.",
+        validator=at_least(1),
+        read_by=_TOPICS,
+    ),
+    _broker_key(
+        "default.replication.factor",
+        ConfigType.INT,
+        1,
+        "Replicas of a topic whose creator did not say how many.",
+        validator=at_least(1),
+        read_by=_TOPICS,
+    ),
+    _broker_key(
+        "auto.create.topics.enable",
+        ConfigType.BOOLEAN,
+        True,
+        "Whether a client that asks for a topic that is not there may have it made.",
+        read_by="penstock.broker.apis.metadata",
+    ),
+    _broker_key(
+        "delete.topic.enable",
+        ConfigType.BOOLEAN,
+        True,
+        "Whether topics may be deleted.",
+        read_by=_TOPICS,
+    ),
+)
+
+_LOGS = (
+    _broker_key(
+        "log.roll.ms",
+        ConfigType.LONG,
+        None,
+        "Default of segment.ms for topics. Unset: log.roll.hours counts.",
+        validator=at_least(1),
+        dynamic=True,
+        read_by="penstock.config.topic_config",
+    ),
+    _broker_key(
+        "log.roll.hours",
+        ConfigType.INT,
+        168,
+        "Default of segment.ms for topics, in hours.",
+        validator=at_least(1),
+        read_by="penstock.config.topic_config",
+    ),
+    _broker_key(
+        "log.retention.ms",
+        ConfigType.LONG,
+        None,
+        "Default of retention.ms for topics. Unset: log.retention.minutes counts.",
+        validator=at_least(-1),
+        dynamic=True,
+        read_by="penstock.config.topic_config",
+    ),
+    _broker_key(
+        "log.retention.minutes",
+        ConfigType.INT,
+        None,
+        "Default of retention.ms for topics, in minutes. Unset: log.retention.hours counts.",
+        validator=at_least(-1),
+        read_by="penstock.config.topic_config",
+    ),
+    _broker_key(
+        "log.retention.hours",
+        ConfigType.INT,
+        168,
+        "Default of retention.ms for topics, in hours.",
+        validator=at_least(-1),
+        read_by="penstock.config.topic_config",
+    ),
+    _broker_key(
+        "log.retention.check.interval.ms",
+        ConfigType.LONG,
+        300_000,
+        "How often the broker looks for segments that have outlived their retention.",
+        validator=at_least(1),
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "log.flush.offset.checkpoint.interval.ms",
+        ConfigType.INT,
+        5_000,
+        "How often recovery points are written down; after a crash, what lies beyond them is checked again.",
+        validator=at_least(1),
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "producer.id.expiration.ms",
+        ConfigType.INT,
+        86_400_000,
+        "How long the broker remembers an idempotent producer that has gone quiet.",
+        validator=at_least(1),
+        dynamic=True,
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "tail.cache.bytes",
+        ConfigType.LONG,
+        64 * _MEBIBYTE,
+        "Memory for the newest batches, shared by all partitions; readers near the end are served from it. "
+        "Penstock's own setting.",
+        validator=at_least(0),
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "disk.reserve.bytes",
+        ConfigType.LONG,
+        1024 * _MEBIBYTE,
+        "Produce requests are refused while less than this is free on the disk, or less than 5% of it where "
+        "that is smaller. Penstock's own setting.",
+        validator=at_least(0),
+        read_by=_BROKER,
+    ),
+)
+
+_READING = (
+    _broker_key(
+        "fetch.max.bytes",
+        ConfigType.INT,
+        55 * _MEBIBYTE,
+        "Largest answer to one fetch request.",
+        validator=at_least(1024),
+        read_by="penstock.broker.apis.fetch",
+    ),
+    _broker_key(
+        "max.incremental.fetch.session.cache.slots",
+        ConfigType.INT,
+        1_000,
+        "How many fetch sessions are kept (KIP-227).",
+        validator=at_least(0),
+        read_by=_BROKER,
+    ),
+    _broker_key(
+        "max.request.partition.size.limit",
+        ConfigType.INT,
+        2_000,
+        "How many partitions one answer of DescribeTopicPartitions holds at most.",
+        validator=at_least(1),
+        read_by=_DESCRIBE,
+    ),
+)
+
+_DEFINED_BY_HAND = _IDENTITY + _CONNECTIONS + _TOPIC_CREATION + _LOGS + _READING
+
+
+def _topic_defaults() -> tuple[ConfigKey, ...]:
+    """A broker setting for each topic setting that is acted on and has a single, same-valued synonym."""
+    return tuple(
+        _broker_key(
+            topic_key.synonyms[0].name,
+            topic_key.type,
+            topic_key.default,
+            f"Default of {topic_key.name} for topics. {topic_key.doc}",
+            validator=topic_key.validator,
+            dynamic=True,
+            read_by="penstock.config.topic_config",
+        )
+        for topic_key in TOPIC_KEYS.values()
+        if topic_key.read_by and len(topic_key.synonyms) == 1
+    )
+
+
+BROKER_KEYS: dict[str, ConfigKey] = {
+    key.name: key for key in sorted(_DEFINED_BY_HAND + _topic_defaults(), key=lambda key: key.name)
+}
+"""Every broker setting by name, in the order of names."""

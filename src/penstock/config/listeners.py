@@ -1,0 +1,62 @@
+"""Addresses as Kafka writes them: ``PLAINTEXT://host:port``, separated by commas.
+
+Only the PLAINTEXT protocol is served so far, and one listener. ``host:port`` alone is accepted too.
+"""
+
+from dataclasses import dataclass
+
+from penstock.config.definition import ConfigError, ConfigValue, Validator
+
+PORT_MAX = 65_535
+_PROTOCOL = "PLAINTEXT"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """One address, and the name by which clients and brokers tell listeners apart."""
+
+    name: str
+    #: Empty for every interface.
+    host: str
+    #: 0 for any free port.
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.name}://{host}:{self.port}"
+
+
+def parse_listener(text: str) -> Listener:
+    """One address; ``ConfigError`` says what is wrong with it."""
+    protocol, separator, address = text.rpartition("://")
+    name = protocol if separator else _PROTOCOL
+    if name != _PROTOCOL:
+        raise ConfigError(f"Listener {text} has protocol {name or 'none'}: only {_PROTOCOL} is served.")
+    host, colon, port = address.rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > PORT_MAX:
+        raise ConfigError(
+            f"Listener {text} must end in a port from 0 to {PORT_MAX}, as in {name}://host:9092."
+        )
+    return Listener(name=name, host=_bare_host(host, text), port=int(port))
+
+
+def _bare_host(host: str, text: str) -> str:
+    if host.startswith("[") and host.endswith("]"):
+        return host[1:-1]
+    if ":" in host or "/" in host or host != host.strip():
+        raise ConfigError(f"Listener {text} has a malformed host {host}; an IPv6 address needs brackets.")
+    return host
+
+
+def _accepts(value: ConfigValue) -> bool:
+    if not isinstance(value, tuple) or len(value) > 1:
+        return False
+    try:
+        for text in value:
+            parse_listener(text)
+    except ConfigError:
+        return False
+    return True
+
+
+LISTENER_LIST = Validator(f"one address like {_PROTOCOL}://127.0.0.1:9092", _accepts)
