@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.cluster import client_settings, failure, require_reachable
-from penstock.cli.failure import CommandFailed
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, key_values
 from penstock.cli.output import print_json_line
+from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
@@ -76,7 +76,7 @@ def produce(
 ) -> None:
     """Send each line of standard input as one record; --json prints where each one went."""
     if key_separator == "":
-        raise CommandFailed("The key separator is empty.", hint="Give some text, for example -k ':'.")
+        raise UsageError("The key separator is empty; give some text, for example -k ':'.")
     headers = [(name, value.encode()) for name, value in key_values(header, option="--header").items()]
     require_reachable(bootstrap_server)
     from confluent_kafka import Producer

@@ -66,11 +66,12 @@ def serve(
     """
     flags = key_values(settings, option="--set")
     flags |= _named_flags(data_dir=data_dir, listen=listen, node_id=node_id)
-    from penstock.broker.logs import configure_logging
-    from penstock.broker.main import run_broker
     from penstock.config.sources import load_broker_config
 
     broker_config = load_broker_config(file=config, environment=os.environ, flags=flags)
+    from penstock.broker.logs import configure_logging
+    from penstock.broker.main import run_broker
+
     configure_logging(is_verbose=verbose)
     raise typer.Exit(run_broker(broker_config))
 

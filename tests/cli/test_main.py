@@ -1,0 +1,140 @@
+"""The command tree: what is loaded, what every help text holds, how mistakes are answered."""
+
+import json
+import subprocess
+import sys
+from typing import NamedTuple, Protocol
+
+import pytest
+
+from penstock import __version__
+from penstock.cli.main import COMMANDS, main
+
+LEAVES = [
+    ["serve"],
+    ["topic", "create"],
+    ["topic", "list"],
+    ["topic", "describe"],
+    ["topic", "alter"],
+    ["topic", "delete"],
+    ["produce"],
+    ["consume"],
+    ["bench", "produce"],
+    ["bench", "consume"],
+    ["bench", "latency"],
+    ["bench", "all"],
+    ["version"],
+]
+
+HEAVY = ("rich", "confluent_kafka", "asyncio", "penstock.broker", "penstock.bench", "yaml")
+"""What an overview has no use for, and what makes a broker start late."""
+
+
+class Answer(NamedTuple):
+    """What a command left behind."""
+
+    code: object
+    output: str
+    errors: str
+
+
+class Penstock(Protocol):
+    """Runs a command line in this process: starting one for each of these tests would take too long."""
+
+    def __call__(self, *words: str) -> Answer: ...
+
+
+@pytest.fixture
+def penstock(capsys: pytest.CaptureFixture[str]) -> Penstock:
+    def run(*words: str) -> Answer:
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        captured = capsys.readouterr()
+        return Answer(ended.value.code or 0, captured.out, captured.err)
+
+    return run
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_help_of_every_command_has_examples_of_itself(penstock: Penstock, words: list[str]) -> None:
+    answer = penstock(*words, "--help")
+
+    assert answer.code == 0
+    text = answer.output
+    assert "Examples:" in text
+    assert f"penstock {' '.join(words)}" in text.split("Examples:")[1]
+
+
+def test_help_overview_lists_every_command(penstock: Penstock) -> None:
+    text = penstock("--help").output
+
+    for name, command in COMMANDS.items():
+        assert any(line.split() == [name, *command.summary.split()] for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["version"], ["topic", "--help"], ["serve", "--help"]], ids=" ".join
+)
+def test_command_loads_only_its_own_module(words: list[str]) -> None:
+    program = (
+        "import sys\nfrom penstock.cli.main import main\n"
+        f"try: main({words!r})\nexcept SystemExit: pass\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, timeout=30)
+
+    loaded = set(run.stderr.decode().split())
+    assert not loaded.intersection(HEAVY)
+    others = {command.module for name, command in COMMANDS.items() if name not in words}
+    assert not loaded.intersection(others)
+
+
+@pytest.mark.parametrize("words", [["version"], ["--version"]], ids=" ".join)
+def test_version_prints_name_and_number(penstock: Penstock, words: list[str]) -> None:
+    assert penstock(*words).output == f"penstock {__version__}\n"
+
+
+def test_version_json_holds_the_number(penstock: Penstock) -> None:
+    assert json.loads(penstock("version", "--json").output)["penstock"] == __version__
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["topci"], "No such command 'topci'"),
+        (["topic", "list", "--nonsense"], "No such option: --nonsense"),
+        (["consume"], "Missing argument 'TOPIC'"),
+        (["consume", "t", "-n", "0"], "'--count'"),
+        (["consume", "t", "-f", "%q"], "unknown field '%q'"),
+        (["consume", "t", "--offset", "x"], "'beginning', 'end'"),
+        (["produce", "t", "--acks", "2"], "'2' is not one of"),
+        (["produce", "t", "-k", ""], "key separator is empty"),
+        (["topic", "alter", "t"], "nothing to alter"),
+        (["topic", "create", "t", "-c", "retention.ms"], "not of the form KEY=VALUE"),
+        (["topic", "list", "--bootstrap-server", "nowhere"], "not of the form HOST:PORT"),
+        (["serve", "--set", "novalue"], "not of the form KEY=VALUE"),
+        (["serve", "--set", "log.retention.mss=1"], "log.retention.mss"),
+        (["serve", "--listen", "nowhere"], "nowhere"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistake_on_the_command_line_exits_with_2_and_says_which(
+    penstock: Penstock, words: list[str], said: str
+) -> None:
+    answer = penstock(*words)
+
+    assert answer.code == 2
+    assert said in answer.errors
+    assert answer.output == ""
+
+
+@pytest.mark.parametrize("words", [["topic", "list"], ["produce", "t"], ["consume", "t"]], ids=" ".join)
+def test_broker_that_is_not_there_exits_with_1_and_a_hint(
+    penstock: Penstock, words: list[str], closed_port: int
+) -> None:
+    answer = penstock(*words, "--bootstrap-server", f"127.0.0.1:{closed_port}")
+
+    assert answer.code == 1
+    error, hint = answer.errors.splitlines()
+    assert error == f"Error: No broker answers at 127.0.0.1:{closed_port}: connection refused."
+    assert "penstock serve" in hint
