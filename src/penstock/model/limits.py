@@ -7,7 +7,10 @@ TOPICS_PER_REQUEST_MAX = 10_000
 CONFIG_VALUE_LENGTH_MAX = 32 * 1024
 
 ARRAY_ELEMENTS_MAX = 100_000
-"""Elements of one decoded array: a one-byte element becomes a hundred bytes of Python."""
+"""Elements of all arrays of one decoded request: a one-byte element becomes hundreds of bytes of Python."""
+
+RESPONSE_ELEMENTS_MAX = 1_000_000
+"""Elements of one decoded response: its sender is a broker we chose to ask."""
 
 TAGGED_FIELDS_MAX = 64
 TAGGED_FIELD_BYTES_MAX = 64 * 1024
