@@ -1,0 +1,1 @@
+"""Machines that keep the replicas of a partition in agreement. No I/O: events in, effects out."""
