@@ -16,8 +16,6 @@ from functools import cache
 from struct import Struct
 from types import ModuleType
 
-from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError
 from penstock.model.limits import ZSTD_WINDOW_BYTES_FREE
 from penstock.records.errors import CorruptBatchError
 from penstock.records.zstd_frame import largest_window_bytes
@@ -41,6 +39,7 @@ CODEC_NAMES = {codec.name.lower(): codec for codec in Codec} | {"uncompressed": 
 _GZIP_WINDOW_BITS = 31
 """zlib's way to ask for the gzip framing."""
 
+_GZIP_PIECE_BYTES = 1024 * 1024
 _ZSTD_LEVEL = 3
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
@@ -78,9 +77,7 @@ def _known(codec: int) -> Codec:
     try:
         return Codec(codec)
     except ValueError as error:
-        raise ApiError(
-            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"Compression codec {codec} does not exist."
-        ) from error
+        raise CorruptBatchError(f"Compression codec {codec} does not exist.") from error
 
 
 @cache
@@ -106,21 +103,32 @@ def _compress_gzip(data: Buffer) -> bytes:
 def _decompress_gzip(data: Buffer, limit: int) -> bytes:
     pieces: list[bytes] = []
     room = limit
-    rest = bytes(data)
+    for piece in _inflate(bytes(data)):
+        room -= len(piece)
+        if room < 0:
+            raise _too_large(Codec.GZIP, limit)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _inflate(rest: bytes) -> Iterator[bytes]:
+    """All members of a gzip file, in pieces small enough that the limit is noticed in time."""
+    member = zlib.decompressobj(_GZIP_WINDOW_BITS)
     try:
-        while rest or not pieces:
-            member = zlib.decompressobj(_GZIP_WINDOW_BITS)
-            piece = member.decompress(rest, room + 1)
-            room -= len(piece)
-            if room < 0:
-                raise _too_large(Codec.GZIP, limit)
-            if not member.eof:
+        while True:
+            piece = member.decompress(rest, _GZIP_PIECE_BYTES)
+            yield piece
+            if member.eof:
+                rest = member.unused_data
+                if not rest:
+                    return
+                member = zlib.decompressobj(_GZIP_WINDOW_BITS)
+                continue
+            rest = member.unconsumed_tail
+            if not rest and not piece:
                 raise _malformed(Codec.GZIP, "it ends too early")
-            pieces.append(piece)
-            rest = member.unused_data
     except zlib.error as error:
         raise _malformed(Codec.GZIP, error) from error
-    return b"".join(pieces)
 
 
 def _compress_snappy(data: Buffer) -> bytes:
@@ -135,11 +143,11 @@ def _compress_snappy(data: Buffer) -> bytes:
 
 def _decompress_snappy(data: Buffer, limit: int) -> bytes:
     if bytes(data[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
-        return _decompress_snappy_block(data, limit)
+        return _decompress_snappy_block(data, limit, limit=limit)
     pieces: list[bytes] = []
     room = limit
     for block in _xerial_blocks(memoryview(data)):
-        piece = _decompress_snappy_block(block, room)
+        piece = _decompress_snappy_block(block, room, limit=limit)
         room -= len(piece)
         pieces.append(piece)
     return b"".join(pieces)
@@ -159,10 +167,10 @@ def _xerial_blocks(data: memoryview) -> Iterator[memoryview]:
         yield data[start:position]
 
 
-def _decompress_snappy_block(block: Buffer, limit: int) -> bytes:
+def _decompress_snappy_block(block: Buffer, room: int, *, limit: int) -> bytes:
     snappy = _cramjam().snappy
     try:
-        if snappy.decompress_raw_len(block) > limit:
+        if snappy.decompress_raw_len(block) > room:
             raise _too_large(Codec.SNAPPY, limit)
         return bytes(snappy.decompress_raw(block))
     except _cramjam().DecompressionError as error:

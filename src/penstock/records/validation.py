@@ -1,11 +1,11 @@
 """What a broker asks of a batch that a client sends (and not of one that another broker replicates).
 
-In the normal case only the header and the checksum are looked at: the bytes are stored and served as they came,
-so what records say inside is between producer and consumer. Two kinds of topics need more: a compacted one
-cannot keep a record without a key, and one with its own ``compression.type`` has its batches rewritten.
+In the normal case only the header and the checksum are looked at: the bytes are stored and served as they
+came, so what records say inside is between producer and consumer. Two kinds of topics need more: a compacted
+one cannot keep a record without a key, and one with its own ``compression.type`` has its batches rewritten.
 
-The happy path of ``validate_produced`` is one chain of integer comparisons; which rule was broken, and in what
-words, is worked out only after one of them failed.
+The happy path of ``validate_produced`` is one chain of integer comparisons; which rule was broken, and in
+what words, is worked out only after one of them failed.
 """
 
 from dataclasses import dataclass
