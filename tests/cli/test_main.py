@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from penstock import __version__
-from penstock.cli.main import COMMANDS, main
+from penstock.cli.main import main
+from penstock.cli.tree import COMMANDS
 
 LEAVES = [
     ["serve"],
@@ -85,8 +86,20 @@ def test_command_loads_only_its_own_module(words: list[str]) -> None:
 
     loaded = set(run.stderr.decode().split())
     assert not loaded.intersection(HEAVY)
-    others = {command.module for name, command in COMMANDS.items() if name not in words}
+    others = {
+        command.module or "penstock.cli.serve" for name, command in COMMANDS.items() if name not in words
+    }
     assert not loaded.intersection(others)
+
+
+def test_serve_never_loads_typer() -> None:
+    program = (
+        "import sys\nfrom penstock.cli.main import main\n"
+        "try: main(['serve', '--help'])\nexcept SystemExit: pass\n"
+        "assert 'typer' not in sys.modules"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL, timeout=30)
 
 
 @pytest.mark.parametrize("words", [["version"], ["--version"]], ids=" ".join)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from penstock.cli.options import examples, key_values
+from penstock.cli.options import examples
+from penstock.cli.words import key_values
 from penstock.model.errors import UsageError
 
 

@@ -1,10 +1,10 @@
-"""Options that mean the same in every command, and the shape of help texts."""
+"""Options that mean the same in every command of the tree."""
 
 from typing import Annotated, Any
 
 import typer
 
-from penstock.model.errors import UsageError
+from penstock.cli.words import example_text
 
 DEFAULT_BOOTSTRAP_SERVER = "127.0.0.1:9092"
 
@@ -35,16 +35,5 @@ def new_app(help_text: str = "", **settings: Any) -> typer.Typer:
 
 
 def examples(*lines: str) -> str:
-    """The end of a help text: commands to copy, one a line, left unwrapped."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
-
-
-def key_values(pairs: list[str] | None, *, option: str) -> dict[str, str]:
-    """``["a=1", "b=2"]`` as a mapping; anything without ``=`` is refused, naming the option."""
-    parsed: dict[str, str] = {}
-    for pair in pairs or []:
-        key, separator, value = pair.partition("=")
-        if not separator or not key.strip():
-            raise UsageError(f"{option} {pair!r} is not of the form KEY=VALUE.")
-        parsed[key.strip()] = value
-    return parsed
+    """The end of a help text: commands to copy, marked so that Typer keeps its lines."""
+    return "\b\n" + example_text(*lines)

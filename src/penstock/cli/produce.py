@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.cluster import client_settings, failure, require_reachable
-from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, key_values
+from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
 from penstock.cli.output import print_json_line
+from penstock.cli.words import key_values
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:

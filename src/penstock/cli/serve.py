@@ -5,78 +5,90 @@ needs is imported after the command line was understood, so that a typing mistak
 """
 
 import os
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import NoReturn
 
-import typer
+from penstock.cli.words import example_text, key_values
+from penstock.model.errors import UsageError
 
-from penstock.cli.options import examples, key_values
+_ABOUT = """\
+Run a broker.
+
+Prints `penstock ready on HOST:PORT` when clients may connect; logs go to standard error.
+Ctrl-C or SIGTERM stops it cleanly. Every setting may also be given as an environment
+variable, for example PENSTOCK_LOG_RETENTION_MS."""
+
+_EXAMPLES = example_text(
+    "penstock serve",
+    "penstock serve --data-dir /var/lib/penstock --listen 192.0.2.7:9092",
+    "penstock serve --config server.properties --set log.retention.hours=24",
+    "penstock serve --listen 127.0.0.1:0    (takes a free port and prints it)",
+)
 
 
-def attach(app: typer.Typer) -> None:
-    """Add the command to the tree."""
-    app.command(
-        "serve",
-        epilog=examples(
-            "penstock serve",
-            "penstock serve --data-dir /var/lib/penstock --listen 192.0.2.7:9092",
-            "penstock serve --config server.properties --set log.retention.hours=24",
-            "penstock serve --listen 127.0.0.1:0    (takes a free port and prints it)",
-        ),
-    )(serve)
-
-
-def serve(
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="Where the data lies.  [default: ./penstock-data]")
-    ] = None,
-    listen: Annotated[
-        str | None,
-        typer.Option(
-            "-a",
-            "--address",
-            "--listen",
-            metavar="HOST:PORT",
-            help="Where clients connect; port 0 takes a free one.  [default: 127.0.0.1:9092]",
-        ),
-    ] = None,
-    node_id: Annotated[
-        int | None,
-        typer.Option("-b", "--broker-id", "--node-id", min=0, help="This broker's number.  [default: 1]"),
-    ] = None,
-    config: Annotated[
-        Path | None,
-        typer.Option(
-            "-c", "--config", envvar="PENSTOCK_CONFIG", help="Settings: a YAML, JSON or .properties file."
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Any one setting by its name; repeatable."),
-    ] = None,
-    verbose: Annotated[
-        bool, typer.Option("-V", "--verbose", help="Log what is done for each client.")
-    ] = False,
-) -> None:
-    """Run a broker.
-
-    Prints `penstock ready on HOST:PORT` when clients may connect; logs go to standard error. Ctrl-C or
-    SIGTERM stops it cleanly. Every setting may also be given as an environment variable, for example
-    PENSTOCK_LOG_RETENTION_MS.
-    """
-    flags = key_values(settings, option="--set")
-    flags |= _named_flags(data_dir=data_dir, listen=listen, node_id=node_id)
+def serve(words: Sequence[str]) -> int:
+    """Run a broker with the options in ``words``; the exit code, once it has stopped."""
+    options = _new_parser().parse_args(words)
+    flags = key_values(options.set, option="--set") | _named_flags(options)
     from penstock.config.sources import load_broker_config
 
-    broker_config = load_broker_config(file=config, environment=os.environ, flags=flags)
+    config = load_broker_config(file=options.config, environment=os.environ, flags=flags)
     from penstock.broker.logs import configure_logging
     from penstock.broker.main import run_broker
 
-    configure_logging(is_verbose=verbose)
-    raise typer.Exit(run_broker(broker_config))
+    configure_logging(is_verbose=options.verbose)
+    return run_broker(config)
 
 
-def _named_flags(*, data_dir: Path | None, listen: str | None, node_id: int | None) -> dict[str, str]:
+class _Parser(ArgumentParser):
+    """A parser that fails the way all our commands do."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message[:1].upper()}{message[1:]}; see `penstock serve --help`.")
+
+
+def _new_parser() -> ArgumentParser:
+    parser = _Parser(
+        prog="penstock serve",
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--data-dir", metavar="DIR", help="where the data lies (default: ./penstock-data)")
+    add(
+        *("-a", "--address", "--listen"),
+        dest="listen",
+        metavar="HOST:PORT",
+        help="where clients connect; port 0 takes a free one (default: 127.0.0.1:9092)",
+    )
+    add(
+        *("-b", "--broker-id", "--node-id"),
+        dest="node_id",
+        metavar="N",
+        help="this broker's number (default: 1)",
+    )
+    add(
+        *("-c", "--config"),
+        type=Path,
+        metavar="FILE",
+        default=os.environ.get("PENSTOCK_CONFIG"),
+        help="settings: a YAML, JSON or .properties file (or PENSTOCK_CONFIG in the environment)",
+    )
+    add(
+        "--set",
+        action="append",
+        metavar="KEY=VALUE",
+        help="any one setting by its name; may be given several times",
+    )
+    add("-V", "--verbose", action="store_true", help="log what is done for each client")
+    return parser
+
+
+def _named_flags(options: Namespace) -> dict[str, str]:
     """The settings behind the options that were given."""
-    given = {"log.dirs": data_dir, "listeners": listen, "node.id": node_id}
-    return {name: str(value) for name, value in given.items() if value is not None}
+    given = {"log.dirs": options.data_dir, "listeners": options.listen, "node.id": options.node_id}
+    return {name: value for name, value in given.items() if value is not None}

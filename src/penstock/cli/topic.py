@@ -7,14 +7,7 @@ import typer
 
 from penstock.cli.cluster import ask, connect_admin, result_of, succeeds
 from penstock.cli.failure import CommandFailed, ExitCode
-from penstock.cli.options import (
-    DEFAULT_BOOTSTRAP_SERVER,
-    BootstrapServer,
-    Json,
-    examples,
-    key_values,
-    new_app,
-)
+from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
 from penstock.cli.output import print_json, print_table
 from penstock.cli.topic_description import (
     TopicDescription,
@@ -22,6 +15,7 @@ from penstock.cli.topic_description import (
     existing_topics,
     print_description,
 )
+from penstock.cli.words import key_values
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

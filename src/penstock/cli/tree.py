@@ -1,0 +1,74 @@
+"""The tree of commands, in which only the one that was typed is really there.
+
+The table holds every command's name and summary; the others appear in ``--help`` as placeholders. No module
+here may import ``rich`` or ``confluent_kafka`` at its top.
+"""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, NamedTuple
+
+import typer
+
+from penstock import __version__
+from penstock.cli.options import examples, new_app
+
+_ABOUT = "Penstock: a distributed log-based message queue that speaks Kafka's protocol."
+_EXAMPLES = examples(
+    "penstock serve",
+    "penstock topic create orders --partitions 4",
+    "echo hello | penstock produce orders",
+    "penstock consume orders --from-beginning -n 1",
+)
+
+
+class Command(NamedTuple):
+    """Where a command lives and what the overview says of it.
+
+    ``serve`` has no module here: it lives outside the tree, as ``main`` explains.
+    """
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "serve": Command("", "Run a broker."),
+    "topic": Command("penstock.cli.topic", "Create, list, describe, alter and delete topics."),
+    "produce": Command("penstock.cli.produce", "Send lines of standard input to a topic."),
+    "consume": Command("penstock.cli.consume", "Print the records of a topic, and follow it."),
+    "bench": Command("penstock.cli.bench", "Measure any Kafka-protocol broker."),
+    "version": Command("penstock.cli.version", "Print the version."),
+}
+
+
+def build_app(words: Sequence[str]) -> typer.Typer:
+    """The whole command tree, in which only the command named in ``words`` is really there."""
+    named = next((word for word in words if not word.startswith("-")), None)
+    app = new_app(_ABOUT, epilog=_EXAMPLES)
+    app.callback()(_root)
+    for name, command in COMMANDS.items():
+        if name == named and command.module:
+            import_module(command.module).attach(app)
+        else:
+            app.command(name, help=command.summary)(_placeholder)
+    return app
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"penstock {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
+    ] = False,
+) -> None:
+    """Carry the options that stand before a command."""
+
+
+def _placeholder() -> None:
+    """Stand in for a command that was not named; never runs."""
