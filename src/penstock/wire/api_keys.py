@@ -10,10 +10,32 @@ from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType
 
+from penstock.wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from penstock.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
+from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
+from penstock.wire.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from penstock.wire.messages.delete_records import DeleteRecordsRequest, DeleteRecordsResponse
+from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+from penstock.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from penstock.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
+from penstock.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
+from penstock.wire.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
 from penstock.wire.messages.fetch import FetchRequest, FetchResponse
+from penstock.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from penstock.wire.messages.incremental_alter_configs import (
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from penstock.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from penstock.wire.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
+from penstock.wire.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+)
 from penstock.wire.messages.produce import ProduceRequest, ProduceResponse
 from penstock.wire.schema import Struct
 
@@ -25,7 +47,20 @@ class ApiKey(IntEnum):
     FETCH = 1
     LIST_OFFSETS = 2
     METADATA = 3
+    FIND_COORDINATOR = 10
     API_VERSIONS = 18
+    CREATE_TOPICS = 19
+    DELETE_TOPICS = 20
+    DELETE_RECORDS = 21
+    INIT_PRODUCER_ID = 22
+    OFFSET_FOR_LEADER_EPOCH = 23
+    DESCRIBE_CONFIGS = 32
+    ALTER_CONFIGS = 33
+    DESCRIBE_LOG_DIRS = 35
+    CREATE_PARTITIONS = 37
+    INCREMENTAL_ALTER_CONFIGS = 44
+    DESCRIBE_CLUSTER = 60
+    DESCRIBE_TOPIC_PARTITIONS = 75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +120,34 @@ _TABLE = (
     _api(ApiKey.FETCH, (4, 18), 12, (FetchRequest, FetchResponse)),
     _api(ApiKey.LIST_OFFSETS, (1, 11), 6, (ListOffsetsRequest, ListOffsetsResponse)),
     _api(ApiKey.METADATA, (0, 13), 9, (MetadataRequest, MetadataResponse)),
+    _api(
+        ApiKey.FIND_COORDINATOR, (0, 6), 3, (FindCoordinatorRequest, FindCoordinatorResponse), is_served=False
+    ),
     _api(ApiKey.API_VERSIONS, (0, 4), 3, (ApiVersionsRequest, ApiVersionsResponse)),
+    _api(ApiKey.CREATE_TOPICS, (2, 7), 5, (CreateTopicsRequest, CreateTopicsResponse)),
+    _api(ApiKey.DELETE_TOPICS, (1, 6), 4, (DeleteTopicsRequest, DeleteTopicsResponse)),
+    _api(ApiKey.DELETE_RECORDS, (0, 2), 2, (DeleteRecordsRequest, DeleteRecordsResponse)),
+    _api(ApiKey.INIT_PRODUCER_ID, (0, 5), 2, (InitProducerIdRequest, InitProducerIdResponse)),
+    _api(
+        ApiKey.OFFSET_FOR_LEADER_EPOCH, (2, 4), 4, (OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse)
+    ),
+    _api(ApiKey.DESCRIBE_CONFIGS, (1, 4), 4, (DescribeConfigsRequest, DescribeConfigsResponse)),
+    _api(ApiKey.ALTER_CONFIGS, (0, 2), 2, (AlterConfigsRequest, AlterConfigsResponse)),
+    _api(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), 2, (DescribeLogDirsRequest, DescribeLogDirsResponse)),
+    _api(ApiKey.CREATE_PARTITIONS, (0, 3), 2, (CreatePartitionsRequest, CreatePartitionsResponse)),
+    _api(
+        ApiKey.INCREMENTAL_ALTER_CONFIGS,
+        (0, 1),
+        1,
+        (IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse),
+    ),
+    _api(ApiKey.DESCRIBE_CLUSTER, (0, 2), 0, (DescribeClusterRequest, DescribeClusterResponse)),
+    _api(
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+        (0, 0),
+        0,
+        (DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse),
+    ),
 )
 
 APIS: Mapping[ApiKey, ApiSpec] = MappingProxyType({spec.key: spec for spec in _TABLE})

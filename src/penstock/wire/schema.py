@@ -197,7 +197,7 @@ def _declare(
 
 
 @cache
-def _default_struct(kind: "type[Struct]") -> "Struct":
+def _default_struct(kind: "type[Struct]") -> Any:
     """One instance for all, so that writers recognise a default by identity."""
     return kind()
 
