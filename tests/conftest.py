@@ -87,7 +87,7 @@ def make_server(tmp_path: Path) -> Iterator[MakeServer]:
             one.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def unique() -> UniqueName:
     """Names that no other test, worker or earlier run uses."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw")
