@@ -80,21 +80,26 @@ class _EncoderWriter:
             self._struct(field.kind, self._bind(value))
 
     def _nullable(self, field: Field, value: str) -> None:
+        source = self._source
         bound = self._bind(value)
         self._flush()
-        is_struct = not field.is_array and not isinstance(field.kind, Kind)
-        self._source.open(f"if {bound} is None:")
-        self._run.append(("b" if is_struct or self._flexible else _classic_length_code(field), "-1"))
-        if self._flexible and not is_struct:
-            self._run[-1] = ("B", "0")
+        source.open(f"if {bound} is None:")
+        self._run.append(self._null(field))
         self._flush()
-        self._source.close()
-        self._source.open("else:")
-        if is_struct:
+        source.close()
+        source.open("else:")
+        if _is_struct(field):
             self._run.append(("b", "1"))
         self._present(field, bound)
         self._flush()
-        self._source.close()
+        source.close()
+
+    def _null(self, field: Field) -> tuple[str, str]:
+        if _is_struct(field):
+            return "b", "-1"
+        if self._flexible:
+            return "B", "0"
+        return ("h" if _is_string(field) else "i"), "-1"
 
     def _bind(self, value: str) -> str:
         name = self._source.name("value")
@@ -217,6 +222,9 @@ class _EncoderWriter:
         source.line(f"out += {body}")
 
 
-def _classic_length_code(field: Field) -> str:
-    is_string = not field.is_array and isinstance(field.kind, Kind) and field.kind.name == "string"
-    return "h" if is_string else "i"
+def _is_struct(field: Field) -> bool:
+    return not field.is_array and not isinstance(field.kind, Kind)
+
+
+def _is_string(field: Field) -> bool:
+    return not field.is_array and isinstance(field.kind, Kind) and field.kind.name == "string"

@@ -18,7 +18,7 @@ cost 50 ms at every start, and a frozen one takes five times as long to fill (se
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast, dataclass_transform, overload
+from typing import Any, NamedTuple, Self, TypeVar, cast, dataclass_transform, overload
 
 from penstock.wire.codegen import Source
 from penstock.wire.primitives import Kind
@@ -153,7 +153,7 @@ class _Meta(type):
 class Struct(metaclass=_Meta):
     """The base of every message and of every struct inside one."""
 
-    def __new__(cls, **values: Any) -> Any:
+    def __new__(cls, **values: Any) -> Self:
         """Compile the constructor when the first value is made: most classes of a process never need it."""
         type.__setattr__(cls, "__new__", _compile_constructor(cls))
         return cls(**values)
@@ -197,7 +197,7 @@ def _declare(
 
 
 @cache
-def _default_struct(kind: "type[Struct]") -> Any:
+def _default_struct(kind: "type[Struct]") -> "Struct":
     """One instance for all, so that writers recognise a default by identity."""
     return kind()
 

@@ -1,6 +1,6 @@
 """DescribeLogDirs (key 35): how much the partitions of this broker take on its disks.
 
-Version notes: 2 flexible; 3 an error code for the whole answer; 4 sizes of the volume; 5 cordoned directories.
+Version notes: 2 flexible; 3 an error code for the whole answer; 4 sizes of the volume; 5 cordoning.
 """
 
 from penstock.wire.primitives import BOOLEAN, INT16, INT32, INT64, STRING

@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (key 23): where a leader epoch ended, so that a reader can tell whether its log forked.
+"""OffsetForLeaderEpoch (key 23): where a leader epoch ended; it tells a reader whether its log forked.
 
 Version notes: 2 the reader's own idea of the current epoch; 3 replica id; 4 flexible.
 """
