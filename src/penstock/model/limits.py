@@ -30,3 +30,6 @@ ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
 
 FETCH_SESSIONS_MAX = 1_000
 PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64
+
+CHECKPOINT_BYTES_MAX = 64 * 1024 * 1024
+"""Of one checkpoint file: room for every partition of a full cluster with the longest of names."""
