@@ -1,6 +1,5 @@
 """The contract of the file system seam, held to by every implementation."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -8,6 +7,7 @@ from random import Random
 import pytest
 
 from penstock.model.errors import DirectoryInUseError, StorageError
+from penstock.storage.faulty_filesystem import Faults, FaultyFileSystem
 from penstock.storage.filesystem import (
     File,
     FileSystem,
@@ -36,14 +36,15 @@ class Place:
         return file
 
 
-@pytest.fixture(params=["real", "memory"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+@pytest.fixture(params=["real", "memory", "faulty"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "real":
-        yield Place(RealFileSystem(), str(tmp_path))
-    else:
-        memory = MemoryFileSystem(Random(1))
-        memory.make_directory("/data")
-        yield Place(memory, "/data")
+        return Place(RealFileSystem(), str(tmp_path))
+    if request.param == "faulty":
+        return Place(FaultyFileSystem(RealFileSystem(), Faults([])), str(tmp_path))
+    memory = MemoryFileSystem(Random(1))
+    memory.make_directory("/data")
+    return Place(memory, "/data")
 
 
 def test_open_missing_file_is_refused(place: Place) -> None:

@@ -45,7 +45,7 @@ class RealFile:
             data = os.pread(self._descriptor, length, position)
             return data if len(data) == length else self._read_on(data, position, length)
         except OSError as error:
-            raise _storage_error("read", self.path, error) from error
+            raise storage_error("read", self.path, error) from error
 
     def write(self, position: int, buffers: Sequence[BytesLike]) -> None:
         """Write all buffers one after the other."""
@@ -63,7 +63,7 @@ class RealFile:
         try:
             os.ftruncate(self._descriptor, size)
         except OSError as error:
-            raise _storage_error("truncate", self.path, error) from error
+            raise storage_error("truncate", self.path, error) from error
 
     def preallocate(self, size: int) -> None:
         """Reserve room on the disk."""
@@ -72,7 +72,7 @@ class RealFile:
         try:
             os.posix_fallocate(self._descriptor, 0, size)
         except OSError as error:
-            raise _storage_error("preallocate", self.path, error) from error
+            raise storage_error("preallocate", self.path, error) from error
 
     def flush(self) -> None:
         """Make bytes and size durable, or fail for ever."""
@@ -91,7 +91,7 @@ class RealFile:
         try:
             return os.fstat(self._descriptor).st_size
         except OSError as error:
-            raise _storage_error("measure", self.path, error) from error
+            raise storage_error("measure", self.path, error) from error
 
     def fileno(self) -> int | None:
         """The descriptor."""
@@ -138,7 +138,7 @@ class RealFile:
             if written < wanted:
                 self._write_on(position, buffers, written)
         except OSError as error:
-            raise _storage_error("write", self.path, error) from error
+            raise storage_error("write", self.path, error) from error
         return position + wanted
 
     def _write_on(self, position: int, buffers: Sequence[BytesLike], written: int) -> None:
@@ -193,28 +193,28 @@ class RealFileSystem:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise _storage_error("look at", path, error) from error
+            raise storage_error("look at", path, error) from error
 
     def size(self, path: str) -> int:
         """A file's length by name."""
         try:
             return os.lstat(path).st_size
         except OSError as error:
-            raise _storage_error("measure", path, error) from error
+            raise storage_error("measure", path, error) from error
 
     def list_directory(self, path: str) -> list[str]:
         """The names inside, sorted."""
         try:
             return sorted(os.listdir(path))
         except OSError as error:
-            raise _storage_error("list", path, error) from error
+            raise storage_error("list", path, error) from error
 
     def make_directory(self, path: str) -> None:
         """Make one directory for its owner only."""
         try:
             os.mkdir(path, DIRECTORY_MODE)
         except OSError as error:
-            raise _storage_error("make directory", path, error) from error
+            raise storage_error("make directory", path, error) from error
 
     def make_private(self, path: str) -> bool:
         """Set the owner's mode on a directory that may have been made by somebody else."""
@@ -224,7 +224,7 @@ class RealFileSystem:
         except PermissionError:
             return False
         except OSError as error:
-            raise _storage_error("change the mode of", path, error) from error
+            raise storage_error("change the mode of", path, error) from error
         finally:
             os.close(descriptor)
         return True
@@ -234,7 +234,7 @@ class RealFileSystem:
         try:
             os.rmdir(path)
         except OSError as error:
-            raise _storage_error("remove directory", path, error) from error
+            raise storage_error("remove directory", path, error) from error
 
     def rename(self, source: str, target: str) -> None:
         """Move a name inside its directory, replacing a file of the target's."""
@@ -243,14 +243,14 @@ class RealFileSystem:
         try:
             os.rename(source, target)
         except OSError as error:
-            raise _storage_error(f"rename to {target}:", source, error) from error
+            raise storage_error(f"rename to {target}:", source, error) from error
 
     def unlink(self, path: str) -> None:
         """Remove a file's name."""
         try:
             os.unlink(path)
         except OSError as error:
-            raise _storage_error("remove", path, error) from error
+            raise storage_error("remove", path, error) from error
 
     def sync_directory(self, path: str) -> None:
         """Make the names inside durable, or fail for ever."""
@@ -272,14 +272,14 @@ class RealFileSystem:
             with os.fdopen(descriptor, "rb", buffering=0) as file:
                 return file.readall()
         except OSError as error:
-            raise _storage_error("read", path, error) from error
+            raise storage_error("read", path, error) from error
 
     def usage(self, path: str) -> DiskUsage:
         """Sizes of the disk under a path, as an ordinary user sees them."""
         try:
             facts = os.statvfs(path)
         except OSError as error:
-            raise _storage_error("ask for the free space of", path, error) from error
+            raise storage_error("ask for the free space of", path, error) from error
         return DiskUsage(
             total_bytes=facts.f_frsize * facts.f_blocks, free_bytes=facts.f_frsize * facts.f_bavail
         )
@@ -296,7 +296,7 @@ class RealFileSystem:
             ) from error
         except OSError as error:
             os.close(descriptor)
-            raise _storage_error("lock", path, error) from error
+            raise storage_error("lock", path, error) from error
         return RealLock(descriptor)
 
 
@@ -304,7 +304,7 @@ def _open(path: str, flags: int) -> int:
     try:
         return os.open(path, flags | _OPEN_FLAGS, FILE_MODE)
     except OSError as error:
-        raise _storage_error("open", path, error) from error
+        raise storage_error("open", path, error) from error
 
 
 def _without_first(buffers: Sequence[BytesLike], count: int) -> list[BytesLike]:
@@ -319,7 +319,7 @@ def _without_first(buffers: Sequence[BytesLike], count: int) -> list[BytesLike]:
     return rest
 
 
-def _storage_error(action: str, path: str, error: OSError) -> StorageError:
+def storage_error(action: str, path: str, error: OSError) -> StorageError:
     """The error of ours that says what could not be done, to what, and why."""
     message = f"Could not {action} {path}: {error.strerror}"
     if error.errno in _NO_ROOM:
