@@ -26,9 +26,14 @@ def check_topic_name(name: str) -> None:
         )
 
 
+def metric_name(name: str) -> str:
+    """What metrics make of a topic's name: '.' and '_' are the same there."""
+    return name.replace(".", "_")
+
+
 def collides_with(name: str, other: str) -> bool:
-    """Whether two different names become one in metrics, where '.' and '_' are the same."""
-    return name != other and name.replace(".", "_") == other.replace(".", "_")
+    """Whether two different names become one in metrics."""
+    return name != other and metric_name(name) == metric_name(other)
 
 
 def _invalid(message: str) -> ApiError:

@@ -1,0 +1,38 @@
+"""A broker makes itself known: who it is, where it listens, and what it can do."""
+
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.records import BrokerEndpoint, FeatureLevelRecord, MetadataRecord, RegisterBrokerRecord
+from penstock.metadata.result import Result
+from penstock.model.ids import NodeId
+
+FEATURES = {"metadata.version": 7}
+"""What this version runs at; level 7 is the lowest Kafka 4 knows. More follow with what they stand for."""
+
+
+def register_broker(
+    image: ClusterImage,
+    *,
+    node_id: NodeId,
+    incarnation_id: bytes,
+    endpoints: tuple[BrokerEndpoint, ...],
+    rack: str | None,
+    directory_id: bytes,
+) -> Result[int]:
+    """Records that make a started broker known; the response is its epoch, larger than any before."""
+    known = image.brokers.get(node_id)
+    epoch = 0 if known is None else known.epoch + 1
+    registration = RegisterBrokerRecord(
+        broker_id=node_id,
+        incarnation_id=incarnation_id,
+        broker_epoch=epoch,
+        end_points=endpoints,
+        rack=rack,
+        fenced=False,
+        log_dirs=(directory_id,),
+    )
+    features: list[MetadataRecord] = [
+        FeatureLevelRecord(name=name, feature_level=level)
+        for name, level in FEATURES.items()
+        if image.features.get(name) != level
+    ]
+    return Result(records=(*features, registration), response=epoch)
