@@ -8,8 +8,7 @@ from random import Random
 import pytest
 
 from penstock.model.errors import DiskFullError, FlushFailedError, StorageError
-from penstock.storage.failpoints import parse_failpoints
-from penstock.storage.faulty_filesystem import Faults, FaultyFileSystem, with_failpoints
+from penstock.storage.faulty_filesystem import FaultyFileSystem, Means, with_failpoints
 from penstock.storage.memory_filesystem import MemoryFileSystem
 
 
@@ -26,10 +25,9 @@ class Witness:
 
 def faulty(text: str, witness: Witness | None = None) -> FaultyFileSystem:
     witness = witness or Witness()
-    faults = Faults(parse_failpoints(text), sleep=witness.slept.append, kill=witness.kill)
     inner = MemoryFileSystem(Random(1))
     inner.make_directory("/data")
-    return FaultyFileSystem(inner, faults)
+    return FaultyFileSystem(inner, text, means=Means(sleep=witness.slept.append, kill=witness.kill))
 
 
 def test_with_failpoints_wraps_only_when_asked() -> None:

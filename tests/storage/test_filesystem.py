@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from penstock.model.errors import DirectoryInUseError, StorageError
-from penstock.storage.faulty_filesystem import Faults, FaultyFileSystem
+from penstock.storage.faulty_filesystem import FaultyFileSystem
 from penstock.storage.filesystem import (
     File,
     FileSystem,
@@ -41,7 +41,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "real":
         return Place(RealFileSystem(), str(tmp_path))
     if request.param == "faulty":
-        return Place(FaultyFileSystem(RealFileSystem(), Faults([])), str(tmp_path))
+        return Place(FaultyFileSystem(RealFileSystem(), ""), str(tmp_path))
     memory = MemoryFileSystem(Random(1))
     memory.make_directory("/data")
     return Place(memory, "/data")

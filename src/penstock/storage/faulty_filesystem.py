@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from penstock.model.errors import FlushFailedError, StorageError
 from penstock.storage.failpoints import FAILPOINTS_VARIABLE, Failpoint, parse_failpoints
@@ -19,22 +20,23 @@ from penstock.storage.real_filesystem import storage_error
 def with_failpoints(fs: FileSystem, environment: Mapping[str, str]) -> FileSystem:
     """The file system itself, or one that fails as the environment orders."""
     text = environment.get(FAILPOINTS_VARIABLE, "")
-    return FaultyFileSystem(fs, Faults(parse_failpoints(text))) if text else fs
+    return FaultyFileSystem(fs, text) if text else fs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """How a process waits and how it dies."""
+
+    sleep: Callable[[float], None] = time.sleep
+    kill: Callable[[], None] = lambda: os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Faults:
-    """The orders that stand, and how they are carried out."""
+    """The orders that stand."""
 
-    def __init__(
-        self,
-        failpoints: Sequence[Failpoint],
-        *,
-        sleep: Callable[[float], None] = time.sleep,
-        kill: Callable[[], None] = lambda: os.kill(os.getpid(), signal.SIGKILL),
-    ) -> None:
+    def __init__(self, failpoints: Sequence[Failpoint], means: Means) -> None:
         self._failpoints = failpoints
-        self._sleep = sleep
-        self._kill = kill
+        self._means = means
 
     def strike(self, operation: str, path: str) -> None:
         """Wait, die or fail, if that was ordered."""
@@ -44,9 +46,9 @@ class Faults:
 
     def _carry_out(self, failpoint: Failpoint, path: str) -> None:
         if failpoint.delay_seconds:
-            self._sleep(failpoint.delay_seconds)
+            self._means.sleep(failpoint.delay_seconds)
         if failpoint.kills:
-            self._kill()
+            self._means.kill()
         if failpoint.error_number is not None:
             error = OSError(failpoint.error_number, os.strerror(failpoint.error_number))
             raise storage_error(failpoint.operation, path, error) from error
@@ -117,11 +119,11 @@ class FaultyFile:
 
 
 class FaultyFileSystem:
-    """Another file system whose operations may be struck."""
+    """Another file system whose operations may be struck, as ``orders`` say."""
 
-    def __init__(self, inner: FileSystem, faults: Faults) -> None:
+    def __init__(self, inner: FileSystem, orders: str, *, means: Means | None = None) -> None:
         self._inner = inner
-        self._faults = faults
+        self._faults = Faults(parse_failpoints(orders), means or Means())
         self._failed_directories: dict[str, str] = {}
 
     def open(self, path: str, *, create: bool = False, exclusive: bool = False) -> FaultyFile:
