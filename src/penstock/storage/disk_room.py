@@ -1,8 +1,8 @@
 """Room on the disk: refusing to fill it, and having some left when it is full all the same.
 
-Below the soft limit (5 % of the disk, at most 1 GiB) producers are refused while everything else goes on;
-that is known before the disk is full. Should it fill up anyway, a reserve file of 16 MiB is given back, so that
-metadata and checkpoints can still be written while a person makes room.
+Below the soft limit (5 % of the disk, at most 1 GiB) producers are refused while everything else goes on, so
+that the disk rarely is full. Should it fill up anyway, a reserve file of 16 MiB is given back, and metadata
+and checkpoints can still be written while a person makes room.
 """
 
 from penstock.model.errors import DiskFullError
