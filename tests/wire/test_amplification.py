@@ -1,4 +1,4 @@
-"""Small bytes must not become big objects: floods of the smallest elements, for each array of each request."""
+"""Small bytes must not become big objects: floods of smallest elements, for each array of each request."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Readers and writers of messages, compiled when first needed and kept.
 
-A broker speaks some fifty message versions out of several hundred it could; compiling takes about a
+A broker speaks some fifty message versions out of several hundred it could; compiling takes more than half a
 millisecond each, so nothing is compiled at import. How the code looks is in ``decoder_source`` and
 ``encoder_source``; that it may be ``exec``-uted, and why, in ``codegen``.
 """
