@@ -1,0 +1,134 @@
+"""The conformance scenarios that lie beside the project, case by case, where they are to be had.
+
+Cases that need consumer groups or transactions wait for them by name below.
+"""
+
+import ast
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeServer
+
+pytestmark = pytest.mark.interop
+
+FOLDER = Path(__file__).parents[3] / "shared" / "conformance"
+SCENARIOS = ("scenario_confluent.py", "scenario_kafka_python.py")
+CASE_SECONDS = 60
+NO_FOLDER = "there is no conformance folder beside the project"
+
+GROUPS = "needs consumer groups"
+TRANSACTIONS = "needs transactions"
+WAITING = {
+    "scenario_confluent.py": {
+        "admin_groups": GROUPS,
+        "unknown_topic_and_partition": GROUPS,
+        "many_topics": GROUPS,
+        "commit_and_resume": GROUPS,
+        "auto_commit_on_close": GROUPS,
+        "transactions_commit_abort_isolation": TRANSACTIONS,
+        "transaction_open_holds_back_lso": TRANSACTIONS,
+        "transaction_fencing": TRANSACTIONS,
+        "transaction_timeout_aborts": TRANSACTIONS,
+        "transaction_offsets_are_atomic": TRANSACTIONS,
+        "eos_copy_loop": TRANSACTIONS,
+        "rebalance_range_three_consumers": GROUPS,
+        "rebalance_cooperative_three_consumers": GROUPS,
+        "rebalance_roundrobin": GROUPS,
+        "new_partitions_are_picked_up": GROUPS,
+        "static_membership": GROUPS,
+        "killed_member_is_expired": GROUPS,
+        "commit_by_a_stranger_is_rejected": GROUPS,
+        "next_gen_group_protocol": GROUPS,
+        "acls": "needs an authorizer",
+        "compaction_keeps_last_value": "needs compaction",
+        "retention_by_time": "has a broker of its own below, which checks more often than every five minutes",
+    },
+    "scenario_kafka_python.py": {
+        "commit_committed_metadata": GROUPS,
+        "transactions": TRANSACTIONS,
+        "transaction_zombie_is_fenced": TRANSACTIONS,
+        "group_of_three_range": GROUPS,
+        "group_of_three_cooperative": GROUPS,
+        "mixed_clients_in_one_group": GROUPS,
+        "groups_admin": GROUPS,
+        "pattern_subscription": GROUPS,
+        "old_protocol_versions": GROUPS,
+        "acls_admin": "needs an authorizer",
+    },
+}
+NEEDED_MODULES = {("scenario_kafka_python.py", "compression_matrix"): ("snappy", "lz4", "zstandard")}
+
+
+def case_names(scenario: str) -> list[str]:
+    """The functions marked as cases, in their order."""
+    tree = ast.parse((FOLDER / scenario).read_text())
+    return [
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and any("case" in ast.unparse(one) for one in node.decorator_list)
+    ]
+
+
+def all_cases() -> list[object]:
+    if not FOLDER.is_dir():
+        return [
+            pytest.param("", "", marks=pytest.mark.skip(reason=f"there is no {FOLDER.name} folder beside"))
+        ]
+    found: list[object] = []
+    for scenario in SCENARIOS:
+        for name in case_names(scenario):
+            reason = WAITING[scenario].get(name)
+            marks = [pytest.mark.skip(reason=reason)] if reason else []
+            found.append(pytest.param(scenario, name, marks=marks, id=f"{scenario[9:-3]}-{name}"))
+    return found
+
+
+@pytest.mark.parametrize(("scenario", "name"), all_cases())
+def test_conformance_case_passes(bootstrap: str, tmp_path: Path, scenario: str, name: str) -> None:
+    for module in NEEDED_MODULES.get((scenario, name), ()):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"the client needs the module {module} for this")
+    assert run_case(bootstrap, tmp_path, scenario=scenario, name=name) == ("PASS", "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_FOLDER)
+def test_old_records_go_on_a_broker_that_looks_often(make_server: MakeServer, tmp_path: Path) -> None:
+    server = make_server({"log.retention.check.interval.ms": 300, "log.segment.delete.delay.ms": 100})
+    verdict = run_case(server.bootstrap, tmp_path, scenario=SCENARIOS[0], name="retention_by_time")
+    assert verdict == ("PASS", "")
+
+
+def run_case(bootstrap: str, directory: Path, *, scenario: str, name: str) -> tuple[str, str]:
+    """Verdict and reason of one case, run in a process of its own."""
+    results = directory / "results.json"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(FOLDER / scenario)],
+        env={
+            **os.environ,
+            "BOOTSTRAP": bootstrap,
+            "ONLY": name,
+            "JSON": str(results),
+            "CASE_TIMEOUT": str(CASE_SECONDS),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=CASE_SECONDS + 50,
+        check=False,
+    )
+    assert results.exists(), done.stdout + done.stderr
+    verdicts = {one["case"]: (one["verdict"], one["why"]) for one in json.loads(results.read_text())}
+    return verdicts[name]
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=NO_FOLDER)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_waiting_cases_exist(scenario: str) -> None:
+    assert set(WAITING[scenario]) <= set(case_names(scenario))
