@@ -1,0 +1,154 @@
+"""Walking over the batches of a segment file: by header alone, or checking every byte.
+
+Walking by header reads little and believes the lengths it finds; what it starts from must be a batch's
+beginning. Checking reads everything once and is what recovery and the first read of old data do.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from penstock.model.errors import CorruptLogError
+from penstock.records.batch import HEADER_BYTES, LOG_OVERHEAD, BatchHeader, crc_matches, read_header
+from penstock.records.errors import CorruptBatchError
+from penstock.storage.filesystem import File
+
+WALK_CHUNK_BYTES = 8 * 1024
+"""Read at once when walking: about two index intervals of small batches."""
+
+CHECK_CHUNK_BYTES = 1024 * 1024
+
+
+class Located(NamedTuple):
+    """A batch and where it begins in its segment's file."""
+
+    position: int
+    header: BatchHeader
+
+    @property
+    def end(self) -> int:
+        """The position behind it."""
+        return self.position + LOG_OVERHEAD + self.header[1]
+
+
+def walk(file: File, position: int, end: int, *, chunk_bytes: int = WALK_CHUNK_BYTES) -> Iterator[Located]:
+    """Each batch from ``position``, where one must begin, to ``end``, where one must end."""
+    chunk, chunk_start = b"", position
+    while position < end:
+        at = position - chunk_start
+        if at + HEADER_BYTES > len(chunk):
+            chunk, chunk_start, at = file.read(position, min(chunk_bytes, end - position)), position, 0
+        try:
+            header = read_header(chunk, at)
+        except CorruptBatchError as error:
+            raise CorruptLogError(f"{file.path}, position {position}: {error.message}") from error
+        yield Located(position, header)
+        position += LOG_OVERHEAD + header[1]
+
+
+class CheckedRun(NamedTuple):
+    """Good batches that stand side by side, with their bytes."""
+
+    position: int
+    data: memoryview
+    batches: list[Located]
+
+
+class BadBatch(NamedTuple):
+    """Where bytes stop being the batch that must be there, and what is wrong with them."""
+
+    position: int
+    expected_offset: int
+    reason: str
+
+
+class BatchChecker:
+    """Checks batch after batch: length, magic, checksum, and that offset and epoch follow the last one's.
+
+    Base offset and leader epoch are outside the checksum, so a good batch in the wrong place (a
+    misdirected write, a stale sector) shows itself only by them.
+    """
+
+    __slots__ = (
+        "_end",
+        "_file",
+        "_wanted_bytes",
+        "allows_gaps",
+        "bad",
+        "expected_offset",
+        "latest_epoch",
+        "position",
+    )
+
+    def __init__(
+        self, file: File, position: int, end: int, *, expected_offset: int, latest_epoch: int
+    ) -> None:
+        self._file = file
+        self._end = end
+        self._wanted_bytes = CHECK_CHUNK_BYTES
+        #: Behind the last good batch.
+        self.position = position
+        self.expected_offset = expected_offset
+        self.latest_epoch = latest_epoch
+        #: Compaction takes offsets out; nothing else does.
+        self.allows_gaps = False
+        #: Set when a batch is not what it must be; nothing is checked behind it.
+        self.bad: BadBatch | None = None
+
+    def runs(self) -> Iterator[CheckedRun]:
+        """All good batches, a chunk at a time; ends early, with ``bad`` set, at the first bad one."""
+        while self.position < self._end and self.bad is None:
+            start, wanted = self.position, min(self._wanted_bytes, self._end - self.position)
+            chunk = memoryview(self._file.read(start, wanted))
+            self._wanted_bytes = CHECK_CHUNK_BYTES
+            batches: list[Located] = []
+            while self._check_next(chunk, start, batches):
+                pass
+            if self.position == start and len(chunk) < wanted and self.bad is None:
+                self._fail(f"the file ends {self._end - start - len(chunk)} bytes early")
+            if batches:
+                yield CheckedRun(start, chunk[: self.position - start], batches)
+
+    def _check_next(self, chunk: memoryview, chunk_start: int, batches: list[Located]) -> bool:
+        """Check the batch at ``position``; False when the chunk is used up, or the batch is bad."""
+        at = self.position - chunk_start
+        available, left = len(chunk) - at, self._end - self.position
+        if left == 0 or available < HEADER_BYTES <= left:
+            return False
+        header = self._read_header(chunk, at)
+        if header is None:
+            return False
+        size = LOG_OVERHEAD + header[1]
+        if size > left:
+            self._fail(f"the batch claims {size} bytes, {left} are left")
+            return False
+        if size > available:
+            self._wanted_bytes = max(CHECK_CHUNK_BYTES, size)
+            return False
+        if not crc_matches(chunk, header, at):
+            self._fail("the checksum does not match")
+            return False
+        batches.append(Located(self.position, header))
+        self.position += size
+        self.expected_offset = header[0] + header[6] + 1
+        self.latest_epoch = header[2]
+        return True
+
+    def _read_header(self, chunk: memoryview, at: int) -> BatchHeader | None:
+        try:
+            header = read_header(chunk, at)
+        except CorruptBatchError as error:
+            self._fail(error.message)
+            return None
+        base_offset, expected = header[0], self.expected_offset
+        if base_offset != expected and not (self.allows_gaps and base_offset > expected):
+            self._fail(f"base offset {base_offset}, expected was {expected}")
+        elif header[6] < 0:
+            self._fail(f"last offset delta {header[6]}")
+        elif header[2] < self.latest_epoch:
+            self._fail(f"leader epoch {header[2]} after {self.latest_epoch}")
+        else:
+            return header
+        return None
+
+    def _fail(self, reason: str) -> None:
+        self.bad = BadBatch(self.position, self.expected_offset, reason)

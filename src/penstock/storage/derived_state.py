@@ -1,0 +1,107 @@
+"""Leader epochs and producers of a log as they were at one of its borders, from their files and the log.
+
+Both files are derived: a missing, damaged or outdated one only means that more of the log is read.
+"""
+
+from typing import NamedTuple
+
+from penstock.model.errors import CorruptLogError
+from penstock.model.ids import NO_EPOCH
+from penstock.storage.batch_scan import walk
+from penstock.storage.checkpoints import LEADER_EPOCH_CHECKPOINT, read_leader_epoch_checkpoint
+from penstock.storage.filesystem import FileSystem, join_path
+from penstock.storage.leader_epochs import LeaderEpochs
+from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
+from penstock.storage.producer_snapshot import decode_snapshot
+from penstock.storage.producer_state import ProducerStates
+from penstock.storage.replay import replay_segment
+from penstock.storage.segment import Segment, file_name
+from penstock.storage.segment_end import find_end
+from penstock.storage.segment_lookup import header_at
+
+
+class LogBorder(NamedTuple):
+    """A border between batches of a log: the segments up to it, the last one up to ``position``."""
+
+    segments: list[Segment]
+    position: int
+    offset: int
+
+
+def load_producers(
+    filesystem: FileSystem, directory: str, snapshot_offsets: set[int], border: LogBorder
+) -> ProducerStates:
+    """The producers at ``border``: the newest snapshot before it, and the batches between the two."""
+    for offset in sorted(snapshot_offsets, reverse=True):
+        if offset <= border.offset:
+            producers = ProducerStates()
+            path = join_path(directory, file_name(offset, SNAPSHOT_SUFFIX))
+            if decode_snapshot(filesystem.read_file(path), producers):
+                _replay(producers, border, offset)
+                return producers
+    producers = ProducerStates()
+    _replay(producers, border, border.segments[0].base_offset)
+    return producers
+
+
+def load_leader_epochs(filesystem: FileSystem, directory: str, border: LogBorder) -> LeaderEpochs:
+    """The epochs before ``border``: from the checkpoint if it agrees with the last batch, else from all."""
+    path = join_path(directory, LEADER_EPOCH_CHECKPOINT)
+    starts = read_leader_epoch_checkpoint(filesystem, path)
+    epochs = LeaderEpochs(starts or [])
+    epochs.truncate_end(border.offset)
+    latest_epoch = _latest_epoch(border)
+    if latest_epoch != NO_EPOCH and (starts is None or epochs.latest_epoch != latest_epoch):
+        return _rebuild_epochs(border)
+    return epochs
+
+
+def _replay(producers: ProducerStates, border: LogBorder, from_offset: int) -> None:
+    if from_offset == border.offset:
+        return
+    for number, segment in enumerate(border.segments):
+        is_last = number == len(border.segments) - 1
+        end_position = border.position if is_last else segment.readable_size
+        if not is_last and border.segments[number + 1].base_offset <= from_offset:
+            continue
+        start = find_end(segment, from_offset).position if segment.base_offset < from_offset else 0
+        try:
+            replay_segment(segment, producers, position=start, end_position=end_position)
+        except CorruptLogError:
+            # The damage is reported by whoever reads it; producers behind it in this segment are forgotten.
+            continue
+
+
+def _latest_epoch(border: LogBorder) -> int:
+    """The epoch of the last batch before the border; NO_EPOCH when there is none to be seen."""
+    if border.position > 0:
+        return find_end(border.segments[-1], border.offset).latest_epoch
+    if len(border.segments) > 1:
+        return find_end(border.segments[-2], border.offset).latest_epoch
+    return NO_EPOCH
+
+
+def _rebuild_epochs(border: LogBorder) -> LeaderEpochs:
+    """Read the epochs from the batches, looking inside a segment only if its epoch changes there."""
+    epochs = LeaderEpochs()
+    latest_epoch = _latest_epoch(border)
+    ends = [segment.readable_size for segment in border.segments[:-1]] + [border.position]
+    for number, (segment, end) in enumerate(zip(border.segments, ends, strict=True)):
+        if end == 0:
+            continue
+        try:
+            following = border.segments[number + 1 : number + 2]
+            next_epoch = _first_epoch(following[0]) if following and ends[number + 1] else latest_epoch
+            if _first_epoch(segment) == next_epoch:
+                epochs.assign(next_epoch, segment.base_offset)
+                continue
+            for _, header in walk(segment.file, 0, end):
+                epochs.assign(header.leader_epoch, header.base_offset)
+        except CorruptLogError:
+            # What lies behind the damage in this segment cannot be read at all.
+            continue
+    return epochs
+
+
+def _first_epoch(segment: Segment) -> int:
+    return header_at(segment, 0).leader_epoch

@@ -1,0 +1,145 @@
+"""Putting what a log gathered in memory into its files: blocking work, captured so that any thread may do it.
+
+A job holds only what it was given; the log may take more batches meanwhile, for the next job. The order
+inside matters (disk rules 16 and 17): when a segment is put aside, its bytes, its indexes and the
+producers' snapshot are durable before the next segment's file exists, and that file's name is durable
+before its first batch can be acknowledged. So a segment that has a successor is whole, and whatever is
+broken in it is damage.
+"""
+
+from collections.abc import Sequence
+
+from penstock.storage.atomic_file import replace_file
+from penstock.storage.filesystem import BytesLike, File, FileSystem
+from penstock.storage.segment import Segment
+from penstock.storage.sparse_index import IndexWrite
+
+
+class SegmentWrite:
+    """What one segment receives in one job."""
+
+    __slots__ = (
+        "buffers",
+        "closing",
+        "creates",
+        "end_offset",
+        "end_position",
+        "file",
+        "position",
+        "segment",
+    )
+
+    def __init__(
+        self,
+        segment: Segment,
+        position: int,
+        buffers: Sequence[BytesLike],
+        *,
+        creates: bool,
+        closing: "SegmentClosing | None" = None,
+    ) -> None:
+        self.segment = segment
+        self.position = position
+        self.buffers = buffers
+        self.creates = creates
+        self.closing = closing
+        self.end_position = segment.size
+        self.end_offset = segment.next_offset
+        #: Known from the beginning, or once the job has created it.
+        self.file: File | None = None if creates else segment.file
+
+
+class SegmentClosing:
+    """What is written when a segment is put aside."""
+
+    __slots__ = ("index_writes", "snapshot", "snapshot_path")
+
+    def __init__(self, index_writes: list[IndexWrite], snapshot_path: str, snapshot: bytes) -> None:
+        self.index_writes = index_writes
+        self.snapshot_path = snapshot_path
+        self.snapshot = snapshot
+
+
+class FlushJob:
+    """One log's writes and their flush; ``run`` is both, and both may be called on any thread."""
+
+    __slots__ = ("_directory", "_filesystem", "_preallocated_bytes", "is_durable", "record_count", "writes")
+
+    def __init__(
+        self,
+        filesystem: FileSystem,
+        directory: str,
+        writes: list[SegmentWrite],
+        *,
+        is_durable: bool,
+        record_count: int,
+        preallocated_bytes: int,
+    ) -> None:
+        self._filesystem = filesystem
+        self._directory = directory
+        self._preallocated_bytes = preallocated_bytes
+        #: One per segment, oldest first, never empty.
+        self.writes = writes
+        #: Whether the job ends with a flush; a topic may ask for less.
+        self.is_durable = is_durable
+        #: Records that are in the log with this job and were not before.
+        self.record_count = record_count
+
+    @property
+    def end_offset(self) -> int:
+        """Where the log ends for whoever reads it, once the job is finished."""
+        return self.writes[-1].end_offset
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of batches to write."""
+        return sum(write.end_position - write.position for write in self.writes)
+
+    def run(self) -> None:
+        """Write, then flush."""
+        self.write()
+        self.flush()
+
+    def write(self) -> None:
+        """Put the batches into the files, creating and putting aside segments as needed."""
+        for write in self.writes:
+            file = self._create(write) if write.creates else write.file
+            assert file is not None
+            if write.buffers:
+                file.write(write.position, write.buffers)
+            if write.closing is not None:
+                self._close(write, write.closing, file)
+
+    def flush(self) -> None:
+        """Make the newest segment durable; older ones already are."""
+        file = self.writes[-1].file
+        if self.is_durable and file is not None:
+            file.flush()
+
+    def _create(self, write: SegmentWrite) -> File:
+        # A file of that name can only be a leftover of a write that failed before.
+        write.file = create_segment_file(self._filesystem, write.segment.path(), self._preallocated_bytes)
+        self._filesystem.sync_directory(self._directory)
+        return write.file
+
+    def _close(self, write: SegmentWrite, closing: SegmentClosing, file: File) -> None:
+        if self._preallocated_bytes:
+            file.truncate(write.end_position)
+        file.flush()
+        for index_write in closing.index_writes:
+            index_write.run(self._filesystem, durably=True)
+        replace_file(self._filesystem, closing.snapshot_path, closing.snapshot)
+
+
+def create_segment_file(filesystem: FileSystem, path: str, preallocated_bytes: int) -> File:
+    """A new, empty, flushed file for batches; its name is durable only once the directory is synced."""
+    file = filesystem.open(path, create=True)
+    try:
+        file.truncate(0)
+        if preallocated_bytes:
+            file.preallocate(preallocated_bytes)
+        file.flush()
+    except BaseException:
+        file.close()
+        raise
+    return file

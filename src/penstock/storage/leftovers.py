@@ -1,0 +1,102 @@
+"""Tidying a partition's directory before it is opened: what an interrupted step of a former process left.
+
+``.tmp``, ``.cleaned`` and ``.deleted`` files go. A ``.swap`` file is the finished outcome of a compaction, so
+its step is completed: the segments it replaces go, and it takes its final name. Index files without a log
+file go too. Everything here may be interrupted and repeated.
+"""
+
+import re
+
+from penstock.model.errors import CorruptLogError
+from penstock.storage.batch_scan import walk
+from penstock.storage.filesystem import FileSystem, join_path
+from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
+from penstock.storage.segment import INDEX_SUFFIXES, LOG_SUFFIX, file_name
+
+DELETED_SUFFIX = ".deleted"
+CLEANED_SUFFIX = ".cleaned"
+SWAP_SUFFIX = ".swap"
+
+_GOES = re.compile(r".*\.(?:tmp|cleaned|deleted)")
+_OFFSET_FILE = re.compile(r"(\d{20})(\.[a-z]+)")
+
+
+class DirectoryListing:
+    """The files of a partition, by what they are."""
+
+    __slots__ = ("base_offsets", "snapshot_offsets")
+
+    def __init__(self, names: list[str]) -> None:
+        files = [match.groups() for name in names if (match := _OFFSET_FILE.fullmatch(name))]
+        self.base_offsets = [int(offset) for offset, suffix in files if suffix == LOG_SUFFIX]
+        self.snapshot_offsets = [int(offset) for offset, suffix in files if suffix == SNAPSHOT_SUFFIX]
+
+
+def tidy_directory(filesystem: FileSystem, directory: str) -> DirectoryListing:
+    """Finish or undo what was interrupted, and say what is there."""
+    names = filesystem.list_directory(directory)
+    going = [name for name in names if _GOES.fullmatch(name)]
+    swaps = [name for name in names if name.endswith(SWAP_SUFFIX)]
+    kept = [name for name in names if name not in going and name not in swaps]
+    if swaps:
+        kept = _finish_swaps(filesystem, directory, swaps, kept)
+    orphans = _orphaned_indexes(kept)
+    for name in (*going, *orphans):
+        filesystem.unlink(join_path(directory, name))
+    if going or orphans or swaps:
+        filesystem.sync_directory(directory)
+    return DirectoryListing([name for name in kept if name not in orphans])
+
+
+def _finish_swaps(filesystem: FileSystem, directory: str, swaps: list[str], kept: list[str]) -> list[str]:
+    """Let each compacted segment take the place of the ones it was made from."""
+    names = set(kept)
+    # Log files first: what goes with the old ones includes the old indexes.
+    for swap in sorted(swaps, key=lambda name: not name.endswith(LOG_SUFFIX + SWAP_SUFFIX)):
+        final = swap.removesuffix(SWAP_SUFFIX)
+        if final.endswith(LOG_SUFFIX):
+            for name in _replaced_files(filesystem, join_path(directory, swap), final, names):
+                filesystem.unlink(join_path(directory, name))
+                names.discard(name)
+        filesystem.rename(join_path(directory, swap), join_path(directory, final))
+        names.add(final)
+    return sorted(names)
+
+
+def _replaced_files(filesystem: FileSystem, swap_path: str, final: str, names: set[str]) -> list[str]:
+    """Files of old segments that begin inside the range of the new one, but for its own log file."""
+    base_offset = int(final.removesuffix(LOG_SUFFIX))
+    last_offset = _last_offset(filesystem, swap_path, base_offset)
+    return [
+        name
+        for name in sorted(names)
+        if (match := _OFFSET_FILE.fullmatch(name))
+        and base_offset <= int(match[1]) <= last_offset
+        and match[2] in (LOG_SUFFIX, *INDEX_SUFFIXES)
+        and name != final
+    ]
+
+
+def _last_offset(filesystem: FileSystem, path: str, base_offset: int) -> int:
+    file = filesystem.open(path)
+    last_offset = base_offset
+    try:
+        for _, header in walk(file, 0, file.size()):
+            last_offset = header.last_offset
+    except CorruptLogError:
+        # What is readable of it is what it replaces for certain; recovery judges the rest.
+        return last_offset
+    finally:
+        file.close()
+    return last_offset
+
+
+def _orphaned_indexes(names: list[str]) -> list[str]:
+    present = set(names)
+    return [
+        name
+        for name in names
+        if (match := _OFFSET_FILE.fullmatch(name))
+        and match[2] in INDEX_SUFFIXES
+        and file_name(int(match[1]), LOG_SUFFIX) not in present
+    ]

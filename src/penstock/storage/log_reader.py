@@ -1,0 +1,141 @@
+"""Reading a log: from an offset to pieces of memory or of a file that can go straight to a socket.
+
+What was appended lately is served from the tail cache, everything older as a range of a segment file for
+``sendfile``. A slice from a file ends, where the index knows one, at a batch's border, and that border is
+remembered: the next fetch of a consumer that reads on costs one look-up in a dictionary.
+"""
+
+from typing import NamedTuple
+
+from penstock.model.errors import CorruptLogError
+from penstock.storage.batch_scan import Located
+from penstock.storage.filesystem import BytesLike, File
+from penstock.storage.segment import Segment
+from penstock.storage.segment_lookup import border_before, border_position, header_at, locate
+from penstock.storage.segments import Segments
+from penstock.storage.tail_cache import LogTail
+
+RECENT_BORDERS_MAX = 64
+
+
+class MemoryPiece(NamedTuple):
+    """A batch in memory."""
+
+    buffer: BytesLike
+
+
+class FilePiece(NamedTuple):
+    """A range of an open segment file."""
+
+    file: File
+    position: int
+    length: int
+
+
+class LogSlice(NamedTuple):
+    """Batches back to back, beginning with the one that contains the offset asked for.
+
+    The last one may be cut off; clients drop what is incomplete.
+    """
+
+    size: int
+    pieces: list[MemoryPiece | FilePiece]
+    segment: Segment | None = None
+    """Where the file pieces come from."""
+
+    def read_bytes(self) -> bytes:
+        """All of it in one piece; for tools and tests, since it copies."""
+        return b"".join(
+            piece.buffer if isinstance(piece, MemoryPiece) else piece.file.read(piece.position, piece.length)
+            for piece in self.pieces
+        )
+
+
+EMPTY_SLICE = LogSlice(0, [])
+
+
+class LogReader:
+    """Finds what to send; reads nothing but index entries and batch headers."""
+
+    __slots__ = ("_borders", "_segments", "_tail")
+
+    def __init__(self, segments: Segments, tail: LogTail) -> None:
+        self._segments = segments
+        self._tail = tail
+        # Offsets at which a batch begins, with segment and position; oldest first.
+        self._borders: dict[int, tuple[Segment, int]] = {}
+
+    def forget(self) -> None:
+        """The log was cut or lost segments: positions may not be what they were."""
+        self._borders.clear()
+
+    def read(self, offset: int, end_offset: int, max_bytes: int, *, minimum_one_batch: bool) -> LogSlice:
+        """Batches from the one that contains ``offset`` to ``end_offset``, ``max_bytes`` at most.
+
+        With ``minimum_one_batch`` the first batch comes whole, however large.
+        """
+        if offset >= end_offset:
+            return EMPTY_SLICE
+        cached = self._tail.read(offset, end_offset, max_bytes)
+        if cached is None:
+            return self._read_file(offset, end_offset, max_bytes, minimum_one_batch)
+        buffers, size = cached
+        if size > max_bytes and not minimum_one_batch:
+            return EMPTY_SLICE
+        return LogSlice(size, [MemoryPiece(buffer) for buffer in buffers])
+
+    def _read_file(self, offset: int, end_offset: int, max_bytes: int, minimum_one_batch: bool) -> LogSlice:
+        found = self._find(offset)
+        if found is None:
+            return EMPTY_SLICE
+        segment, first = found
+        if first.header[0] >= end_offset:
+            return EMPTY_SLICE
+        limit = self._limit(segment, first.position, end_offset)
+        length = limit - first.position
+        if length > max_bytes:
+            length = self._cut(segment, first, max_bytes)
+            if length > max_bytes and not minimum_one_batch:
+                return EMPTY_SLICE
+        elif segment.readable_size == limit:
+            self._remember(segment.readable_offset, segment, limit)
+        return LogSlice(length, [FilePiece(segment.file, first.position, length)], segment)
+
+    def _find(self, offset: int) -> tuple[Segment, Located] | None:
+        known = self._borders.get(offset)
+        if known is not None:
+            segment, position = known
+            if position < segment.readable_size:
+                return segment, Located(position, header_at(segment, position))
+        for segment in self._segments.from_offset(offset):
+            located = locate(segment, offset)
+            if located is not None:
+                return segment, located
+        return None
+
+    def _limit(self, segment: Segment, position: int, end_offset: int) -> int:
+        """Where to stop: the border asked for, or the first byte that is known to be bad."""
+        limit = border_position(segment, end_offset)
+        damaged = segment.damaged.first_from(position)
+        if damaged is None:
+            return limit
+        if damaged.start <= position:
+            raise CorruptLogError(f"{segment.path()} is damaged at position {position} and cannot be served")
+        return min(limit, damaged.start)
+
+    def _cut(self, segment: Segment, first: Located, max_bytes: int) -> int:
+        """How much to send when not all fits: to a known border, else to the last byte allowed."""
+        if first.end - first.position >= max_bytes:
+            return first.end - first.position
+        border = border_before(segment, first.position + max_bytes)
+        if border is None or border.position <= first.position:
+            return max_bytes
+        self._remember(border.header.base_offset, segment, border.position)
+        return border.position - first.position
+
+    def _remember(self, offset: int, segment: Segment, position: int) -> None:
+        borders = self._borders
+        borders.pop(offset, None)
+        borders[offset] = (segment, position)
+        if len(borders) > RECENT_BORDERS_MAX:
+            del borders[next(iter(borders))]

@@ -1,0 +1,217 @@
+"""One segment of a log: a ``.log`` file of batches back to back, and the indexes that lead into it.
+
+A segment knows two ends. ``size`` and ``next_offset`` count everything appended; ``readable_size`` and
+``readable_offset`` only what a finished write put into the file, and only that is ever read back. The
+indexes may point at both. Finding things is in ``penstock.storage.segment_lookup``.
+"""
+
+from penstock.records.batch import BatchHeader
+from penstock.storage import offset_index, time_index, transaction_index
+from penstock.storage.batch_scan import walk
+from penstock.storage.filesystem import File, FileSystem, join_path
+from penstock.storage.offset_index import OffsetIndex
+from penstock.storage.position_ranges import PositionRanges
+from penstock.storage.sparse_index import DamagedIndexError, IndexWrite
+from penstock.storage.time_index import TimeIndex
+from penstock.storage.transaction_index import TransactionIndex
+
+LOG_SUFFIX = ".log"
+INDEX_SUFFIXES = (offset_index.SUFFIX, time_index.SUFFIX, transaction_index.SUFFIX)
+RELATIVE_OFFSET_MAX = 2**31 - 1
+NO_TIMESTAMP = -1
+
+
+def file_name(offset: int, suffix: str) -> str:
+    """Kafka's name for a file that belongs to an offset."""
+    return f"{offset:020d}{suffix}"
+
+
+class Segment:
+    """A run of batches from ``base_offset`` on."""
+
+    __slots__ = (
+        "_file",
+        "_indexed_timestamp",
+        "base_offset",
+        "bytes_since_index_entry",
+        "checked",
+        "damaged",
+        "directory",
+        "filesystem",
+        "first_timestamp",
+        "index_interval_bytes",
+        "is_created",
+        "largest_timestamp",
+        "next_offset",
+        "offset_index",
+        "offset_of_largest_timestamp",
+        "readable_offset",
+        "readable_size",
+        "size",
+        "time_index",
+        "transaction_index",
+    )
+
+    def __init__(
+        self,
+        filesystem: FileSystem,
+        directory: str,
+        base_offset: int,
+        *,
+        index_interval_bytes: int,
+        is_new: bool,
+    ) -> None:
+        self.filesystem = filesystem
+        self.directory = directory
+        self.base_offset = base_offset
+        self.index_interval_bytes = index_interval_bytes
+        self._file: File | None = None
+        #: Whether its file is there and durably named; a roll happens in memory first.
+        self.is_created = not is_new
+        self.size = self.readable_size = 0
+        self.next_offset = self.readable_offset = base_offset
+        self.bytes_since_index_entry = 0
+        self._indexed_timestamp = NO_TIMESTAMP
+        #: The largest timestamp of the first batch, which rolling by age counts from; None in an empty one.
+        self.first_timestamp: int | None = None
+        #: None while nobody asked for it, in segments that were closed before this process began.
+        self.largest_timestamp: int | None = NO_TIMESTAMP if is_new else None
+        #: The last offset of the first batch that has the largest timestamp.
+        self.offset_of_largest_timestamp = base_offset
+        self.offset_index = OffsetIndex(
+            filesystem, self.path(offset_index.SUFFIX), base_offset, is_new=is_new
+        )
+        self.time_index = TimeIndex(filesystem, self.path(time_index.SUFFIX), base_offset, is_new=is_new)
+        self.transaction_index = TransactionIndex(
+            filesystem, self.path(transaction_index.SUFFIX), is_new=is_new
+        )
+        #: Positions whose bytes were checked, or written, by this process.
+        self.checked = PositionRanges()
+        #: Positions that must never be served.
+        self.damaged = PositionRanges()
+
+    def __repr__(self) -> str:
+        return f"Segment({self.path()}, size={self.size}, next_offset={self.next_offset})"
+
+    def path(self, suffix: str = LOG_SUFFIX) -> str:
+        """Where one of the segment's files is."""
+        return join_path(self.directory, file_name(self.base_offset, suffix))
+
+    @property
+    def file(self) -> File:
+        """The ``.log`` file, opened when first needed."""
+        if self._file is None:
+            self._file = self.filesystem.open(self.path())
+        return self._file
+
+    def adopt(self, file: File) -> None:
+        """Use a file that was just created."""
+        self._file = file
+        self.is_created = True
+
+    def close(self) -> None:
+        """Let go of the file; nobody may be reading it."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def index_batch(self, timestamp: int, last_offset: int, position: int, size: int) -> bool:
+        """Keep the indexes up with a batch; answers whether entries were added.
+
+        As in Kafka, an entry is due once more than the interval went by since the last one, and it names
+        the batch that comes then.
+        """
+        largest = self.largest_timestamp
+        if largest is None or timestamp > largest:
+            self.largest_timestamp = largest = timestamp
+            self.offset_of_largest_timestamp = last_offset
+        if self.bytes_since_index_entry <= self.index_interval_bytes:
+            self.bytes_since_index_entry += size
+            return False
+        self.offset_index.append(last_offset - self.base_offset, position)
+        if largest > self._indexed_timestamp:
+            self._indexed_timestamp = largest
+            self.time_index.append(largest, self.offset_of_largest_timestamp - self.base_offset)
+        self.bytes_since_index_entry = size
+        return True
+
+    def take(self, header: BatchHeader, position: int, size: int) -> None:
+        """Grow by a batch that already has its offset."""
+        last_offset = header.last_offset
+        self.index_batch(header.max_timestamp, last_offset, position, size)
+        self.size = position + size
+        self.next_offset = last_offset + 1
+        if position == 0:
+            self.first_timestamp = header.max_timestamp
+
+    def finish_time_index(self) -> None:
+        """Note the largest timestamp of all, as the last time entry of a segment that is put aside."""
+        if self.largest_timestamp is not None and self.largest_timestamp > self._indexed_timestamp:
+            self._indexed_timestamp = self.largest_timestamp
+            self.time_index.add(self.largest_timestamp, self.offset_of_largest_timestamp)
+
+    def note_timestamp(self, timestamp: int, last_offset: int) -> None:
+        """Keep the largest timestamp up with a batch that is not indexed."""
+        if self.largest_timestamp is None or timestamp > self.largest_timestamp:
+            self.largest_timestamp = timestamp
+            self.offset_of_largest_timestamp = last_offset
+
+    def restart_indexing(self) -> None:
+        """Forget all indexes, before the segment is built from its first batch."""
+        self.offset_index.clear()
+        self.time_index.clear()
+        self.transaction_index.clear()
+        self.largest_timestamp = self._indexed_timestamp = NO_TIMESTAMP
+        self.bytes_since_index_entry = 0
+        self.first_timestamp = None
+
+    def resume_indexing(self, largest_timestamp: int, offset_of_largest: int) -> None:
+        """Go on indexing behind what the index files already have."""
+        self._indexed_timestamp = largest_timestamp
+        self.largest_timestamp = largest_timestamp
+        self.offset_of_largest_timestamp = offset_of_largest
+
+    def capture_indexes(self) -> list[IndexWrite]:
+        """What the index files lack."""
+        captured = (self.offset_index.capture(), self.time_index.capture(), self.transaction_index.capture())
+        return [write for write in captured if write is not None]
+
+    def settle_indexes(self, writes: list[IndexWrite]) -> None:
+        """What was captured has been written."""
+        by_path = {write.path: write for write in writes}
+        for index in (self.offset_index, self.time_index, self.transaction_index):
+            if index.path in by_path:
+                index.settle(by_path[index.path])
+
+    def publish(self, size: int, next_offset: int) -> None:
+        """Everything up to here is in the file now and may be read; it came from us, so it is checked."""
+        self.checked.add(self.readable_size, size)
+        self.readable_size = size
+        self.readable_offset = next_offset
+
+    def rebuild_indexes(self) -> None:
+        """Make the offset and time index anew from the readable batches."""
+        unread = (self.largest_timestamp, self.offset_of_largest_timestamp)
+        self.offset_index.clear()
+        self.time_index.clear()
+        self.largest_timestamp = self._indexed_timestamp = NO_TIMESTAMP
+        self.bytes_since_index_entry = 0
+        for position, header in walk(self.file, 0, self.readable_size):
+            self.index_batch(header.max_timestamp, header.last_offset, position, header.size_bytes)
+        self.finish_time_index()
+        if unread[0] is not None and unread[0] > self.largest_timestamp and unread[1] >= self.readable_offset:
+            self.largest_timestamp, self.offset_of_largest_timestamp = unread
+
+    def cut(self, position: int, next_offset: int) -> None:
+        """Forget everything from ``position``, where the batch with ``next_offset`` began; files follow."""
+        self.size = self.readable_size = position
+        self.next_offset = self.readable_offset = next_offset
+        self.checked.cut(position)
+        self.damaged.cut(position)
+        try:
+            self.offset_index.truncate(position)
+            self.time_index.truncate(next_offset)
+            self.transaction_index.truncate(next_offset)
+        except DamagedIndexError:
+            self.offset_index.clear()
+            self.time_index.clear()

@@ -1,0 +1,57 @@
+"""Where a segment's good part ends, found by header, and how indexing goes on from there."""
+
+from typing import NamedTuple
+
+from penstock.model.errors import CorruptLogError
+from penstock.model.ids import NO_EPOCH
+from penstock.storage.batch_scan import Located, walk
+from penstock.storage.segment import Segment
+from penstock.storage.segment_lookup import measure_largest_timestamp, position_before
+
+
+class SegmentEnd(NamedTuple):
+    """A border between batches of one segment."""
+
+    position: int
+    next_offset: int
+    """What the batch behind the border begins with."""
+    last: Located | None
+    """The batch before the border; None when no look was taken at it."""
+
+    @property
+    def latest_epoch(self) -> int:
+        """The leader epoch of the batch before the border."""
+        return NO_EPOCH if self.last is None else self.last.header.leader_epoch
+
+
+def find_end(segment: Segment, offset: int) -> SegmentEnd:
+    """The border before the batch that contains ``offset``, before the first bad header, or the end."""
+    position, next_offset, last = 0, segment.base_offset, None
+    try:
+        start = position_before(segment, offset)
+        for located in walk(segment.file, start, segment.readable_size):
+            header = located.header
+            if header.last_offset >= offset or located.end > segment.readable_size:
+                return SegmentEnd(located.position, header.base_offset, last)
+            position, next_offset, last = located.end, header.next_offset, located
+    except CorruptLogError:
+        # Judging the bytes behind the border is for whoever checks them.
+        return SegmentEnd(position, next_offset, last)
+    return SegmentEnd(position, next_offset, last)
+
+
+def resume_segment(segment: Segment, end: SegmentEnd) -> None:
+    """Let the segment end at ``end`` in memory, with indexes to match, ready for the next batch."""
+    segment.cut(end.position, end.next_offset)
+    if end.position == 0:
+        segment.restart_indexing()
+        return
+    # The newest time entry has the largest timestamp of everything before the newest offset entry.
+    segment.largest_timestamp = None
+    measure_largest_timestamp(segment)
+    entry = segment.offset_index.last_entry()
+    indexed = 0 if entry is None else entry.position
+    for _, header in walk(segment.file, indexed, end.position):
+        segment.note_timestamp(header.max_timestamp, header.last_offset)
+    segment.bytes_since_index_entry = end.position - indexed
+    segment.first_timestamp = next(walk(segment.file, 0, end.position)).header.max_timestamp

@@ -1,0 +1,153 @@
+"""Finding batches inside one segment, by offset, position or timestamp.
+
+An index entry is believed only after a look at the batch it names: the position must hold a batch that ends
+at the entry's offset and, for a timestamp, that has it. When an entry lies, or an index file is missing or
+cut, the indexes are built anew from the log and the search is repeated. So indexes can make a search slow,
+never wrong.
+"""
+
+from collections.abc import Callable
+
+from penstock.model.errors import CorruptLogError
+from penstock.records.batch import HEADER_BYTES, BatchHeader, read_header
+from penstock.records.errors import CorruptBatchError
+from penstock.storage.batch_scan import Located, walk
+from penstock.storage.segment import NO_TIMESTAMP, Segment
+from penstock.storage.sparse_index import VALUE, DamagedIndexError
+from penstock.storage.time_index import TimeEntry
+
+WALK_BYTES_MAX = 16 * 1024 * 1024
+"""A longer way from an index entry to the batch looked for means that entries are missing."""
+
+
+def locate(segment: Segment, offset: int) -> Located | None:
+    """The first readable batch that ends at or behind ``offset``."""
+    if offset >= segment.readable_offset:
+        return None
+    start = position_before(segment, offset)
+    found = _walk_to(segment, offset, start)
+    if found is not None and found.position - start > WALK_BYTES_MAX:
+        segment.rebuild_indexes()
+    return found
+
+
+def position_before(segment: Segment, offset: int) -> int:
+    """A position from which walking on leads to the batch that contains ``offset``."""
+    entry = _believed(segment, lambda: segment.offset_index.before_offset(offset))
+    return 0 if entry is None else entry[1]
+
+
+def header_at(segment: Segment, position: int) -> BatchHeader:
+    """The header of the batch that begins at ``position``."""
+    try:
+        return read_header(segment.file.read(position, HEADER_BYTES))
+    except CorruptBatchError as error:
+        raise CorruptLogError(f"{segment.path()}, position {position}: {error.message}") from error
+
+
+def border_position(segment: Segment, end_offset: int) -> int:
+    """The position behind the last readable batch that begins before ``end_offset``."""
+    if end_offset >= segment.readable_offset:
+        return segment.readable_size
+    if end_offset <= segment.base_offset:
+        return 0
+    found = locate(segment, end_offset)
+    if found is None:
+        return segment.readable_size
+    return found.position if found.header.base_offset >= end_offset else found.end
+
+
+def border_before(segment: Segment, position: int) -> Located | None:
+    """Some readable batch that begins at or before ``position``, as near as the index knows one."""
+    position = min(position, segment.readable_size - 1)
+    entry = _believed(segment, lambda: segment.offset_index.before_position(position))
+    return None if entry is None else Located(entry[1], header_at(segment, entry[1]))
+
+
+def find_timestamp(segment: Segment, timestamp: int, start_offset: int) -> Located | None:
+    """The first readable batch, from ``start_offset`` on, with a record of ``timestamp`` or later."""
+    entry = _believed_time(segment, timestamp)
+    if entry is not None:
+        start_offset = max(start_offset, entry.last_offset)
+    start = locate(segment, start_offset)
+    if start is None:
+        return None
+    following = walk(segment.file, start.position, segment.readable_size)
+    return next((found for found in following if found.header.max_timestamp >= timestamp), None)
+
+
+def find_largest_timestamp(segment: Segment) -> Located | None:
+    """The first readable batch with the largest timestamp of those that are readable."""
+    measure_largest_timestamp(segment)
+    offset = segment.offset_of_largest_timestamp
+    if offset < segment.readable_offset:
+        return locate(segment, offset)
+    entry = segment.time_index.floor(segment.readable_offset - 1 - segment.base_offset, column=VALUE)
+    best = locate(segment, segment.base_offset if entry is None else segment.base_offset + entry[1])
+    if best is None:
+        return None
+    for located in walk(segment.file, best.end, segment.readable_size):
+        if located.header.max_timestamp > best.header.max_timestamp:
+            best = located
+    return best
+
+
+def measure_largest_timestamp(segment: Segment) -> int:
+    """The largest timestamp: known, or from the time index or, if that lies, from the batches."""
+    if segment.largest_timestamp is None:
+        try:
+            entry = segment.time_index.last_entry()
+        except DamagedIndexError:
+            entry = None
+        if entry is not None and _has_timestamp(segment, *entry):
+            segment.resume_indexing(*entry)
+        else:
+            segment.rebuild_indexes()
+    return NO_TIMESTAMP if segment.largest_timestamp is None else segment.largest_timestamp
+
+
+def _believed(segment: Segment, look_up: Callable[[], tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The index's answer, if it is true; otherwise the answer of a new index."""
+    try:
+        entry = look_up()
+        if entry is None or _is_true(segment, *entry):
+            return entry
+    except DamagedIndexError:
+        pass
+    segment.rebuild_indexes()
+    return look_up()
+
+
+def _is_true(segment: Segment, last_offset: int, position: int) -> bool:
+    if not 0 <= position <= segment.readable_size - HEADER_BYTES:
+        return False
+    try:
+        return header_at(segment, position).last_offset == last_offset
+    except CorruptLogError:
+        return False
+
+
+def _believed_time(segment: Segment, timestamp: int) -> TimeEntry | None:
+    """The time index's answer, if it is true; otherwise the answer of a new index."""
+    try:
+        entry = segment.time_index.before_timestamp(timestamp)
+        if entry is None or entry.last_offset >= segment.readable_offset or _has_timestamp(segment, *entry):
+            return entry
+    except DamagedIndexError:
+        pass
+    segment.rebuild_indexes()
+    return segment.time_index.before_timestamp(timestamp)
+
+
+def _has_timestamp(segment: Segment, timestamp: int, last_offset: int) -> bool:
+    located = locate(segment, last_offset)
+    if located is None or located.header.last_offset != last_offset:
+        return False
+    return located.header.max_timestamp == timestamp
+
+
+def _walk_to(segment: Segment, offset: int, start: int) -> Located | None:
+    for located in walk(segment.file, start, segment.readable_size):
+        if located.header.last_offset >= offset:
+            return located
+    return None

@@ -1,0 +1,228 @@
+"""Two ascending columns of numbers in a file: what an offset index and a time index have in common.
+
+Entries stand on the file first and, behind them, in memory: ``append`` never touches the disk, and
+``capture`` hands the new part to a job that writes it. So an index that is hardly read costs no open file
+and no memory.
+
+Indexes are derived. Nobody may believe an entry without comparing it with the batch it points at, and
+whoever finds a lie (or ``DamagedIndexError``) builds the index anew from the log. That is why nothing here
+is flushed before it is acknowledged, and why a search through garbage only has to end, not to be right.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from struct import Struct
+from typing import NamedTuple
+
+from penstock.model.errors import CorruptLogError
+from penstock.storage.filesystem import File, FileSystem, PathMissingError
+
+BLOCK_ENTRIES = 512
+"""Entries read at once: neighbours of what was just looked up are what is looked up next."""
+
+KEY = 0
+VALUE = 1
+
+
+class DamagedIndexError(CorruptLogError):
+    """An index file is missing, cut or nonsense; the log itself may be fine."""
+
+
+class IndexWrite(NamedTuple):
+    """The new part of an index, captured for a job."""
+
+    path: str
+    position: int
+    data: bytes
+    entry_count: int
+    """Entries of the whole index once this is written."""
+
+    def run(self, filesystem: FileSystem, *, durably: bool) -> None:
+        """Write it; what stood behind it (from before a truncation) is cut off."""
+        file = filesystem.open(self.path, create=True)
+        try:
+            if self.data:
+                file.write(self.position, [self.data])
+            if file.size() != self.position + len(self.data):
+                file.truncate(self.position + len(self.data))
+            if durably:
+                file.flush()
+        finally:
+            file.close()
+
+
+class _Block(NamedTuple):
+    """Decoded entries of the file, from entry number ``start``."""
+
+    start: int
+    columns: tuple[Sequence[int], Sequence[int]]
+
+
+class SparseIndex:
+    """Entries ``(key, value)``, both columns never descending."""
+
+    __slots__ = ("_block", "_columns", "_entry", "_file_is_exact", "_filesystem", "_written_count", "path")
+
+    def __init__(self, filesystem: FileSystem, path: str, entry: Struct, *, is_new: bool) -> None:
+        self.path = path
+        self._filesystem = filesystem
+        self._entry = entry
+        self._columns: tuple[array[int], array[int]] = (array("q"), array("q"))
+        # None until somebody looks: opening a log must not cost a look at every index.
+        self._written_count: int | None = 0 if is_new else None
+        self._file_is_exact = not is_new
+        self._block: _Block | None = None
+
+    def __len__(self) -> int:
+        return self._count_on_file() + len(self._columns[KEY])
+
+    def append(self, key: int, value: int) -> None:
+        """Add the newest entry, in memory only."""
+        keys, values = self._columns
+        keys.append(key)
+        values.append(value)
+
+    def last(self) -> tuple[int, int] | None:
+        """The newest entry."""
+        keys, values = self._columns
+        if keys:
+            return keys[-1], values[-1]
+        count = self._count_on_file()
+        return self._read_entry(count - 1) if count else None
+
+    def floor(self, wanted: int, *, column: int = KEY) -> tuple[int, int] | None:
+        """The last entry whose ``column`` is at most ``wanted``."""
+        pending = self._columns[column]
+        if pending and pending[0] <= wanted:
+            number = bisect_right(pending, wanted) - 1
+            return self._columns[KEY][number], self._columns[VALUE][number]
+        block = self._block_for(wanted, column)
+        if block is None:
+            return None
+        number = bisect_right(block.columns[column], wanted) - 1
+        return (block.columns[KEY][number], block.columns[VALUE][number]) if number >= 0 else None
+
+    def drop_values_from(self, limit: int) -> None:
+        """Forget every entry whose value is at least ``limit``, in memory; the file follows when written."""
+        keys, values = self._columns
+        number = bisect_left(values, limit)
+        del keys[number:]
+        del values[number:]
+        if number == 0:
+            self._drop_on_file(limit)
+
+    def clear(self) -> None:
+        """Forget everything, before building anew."""
+        for column in self._columns:
+            del column[:]
+        self._written_count = 0
+        self._file_is_exact = False
+        self._block = None
+
+    def capture(self) -> IndexWrite | None:
+        """What the file lacks, for a job to write; None when it lacks nothing."""
+        keys, values = self._columns
+        if not keys and self._file_is_exact:
+            return None
+        written = self._count_on_file()
+        pack = self._entry.pack
+        data = b"".join(map(pack, keys, values))
+        return IndexWrite(self.path, written * self._entry.size, data, written + len(keys))
+
+    def settle(self, write: IndexWrite) -> None:
+        """The job succeeded: what it wrote need not be kept in memory."""
+        done = write.entry_count - self._count_on_file()
+        if done > 0:
+            for column in self._columns:
+                del column[:done]
+            self._written_count = write.entry_count
+            self._block = None
+        self._file_is_exact = True
+
+    def _count_on_file(self) -> int:
+        if self._written_count is None:
+            self._written_count = self._measure()
+        return self._written_count
+
+    def _measure(self) -> int:
+        try:
+            size = self._filesystem.size(self.path)
+        except PathMissingError as error:
+            raise DamagedIndexError(f"Index {self.path} is missing") from error
+        if size % self._entry.size:
+            raise DamagedIndexError(f"Index {self.path} has {size} bytes, no multiple of {self._entry.size}")
+        return size // self._entry.size
+
+    def _drop_on_file(self, limit: int) -> None:
+        count = self._count_on_file()
+        while count and self._read_entry(count - 1)[VALUE] >= limit:
+            block = self._load_block(count - 1)
+            count = block.start + bisect_left(block.columns[VALUE], limit)
+        if count != self._written_count:
+            self._written_count = count
+            self._file_is_exact = False
+            self._block = None
+
+    def _block_for(self, wanted: int, column: int) -> _Block | None:
+        count = self._count_on_file()
+        if count == 0:
+            return None
+        block = self._block
+        if block is not None and block.columns[column][0] <= wanted:
+            is_last = block.start + len(block.columns[KEY]) >= count
+            if is_last or wanted < block.columns[column][-1]:
+                return block
+        self._block = self._search_block(wanted, column, count)
+        return self._block
+
+    def _search_block(self, wanted: int, column: int, count: int) -> _Block:
+        file = self._open()
+        try:
+            low, high = 0, (count - 1) // BLOCK_ENTRIES
+            while low < high:
+                middle = (low + high + 1) // 2
+                if self._read_from(file, middle * BLOCK_ENTRIES)[column] <= wanted:
+                    low = middle
+                else:
+                    high = middle - 1
+            return self._decode_block(file, low * BLOCK_ENTRIES, count)
+        finally:
+            file.close()
+
+    def _load_block(self, number: int) -> _Block:
+        file = self._open()
+        try:
+            start = number - number % BLOCK_ENTRIES
+            return self._decode_block(file, start, number + 1)
+        finally:
+            file.close()
+
+    def _decode_block(self, file: File, start: int, count: int) -> _Block:
+        size = self._entry.size
+        wanted = min(BLOCK_ENTRIES, count - start) * size
+        data = file.read(start * size, wanted)
+        if len(data) != wanted:
+            raise DamagedIndexError(f"Index {self.path} ends before entry {count}")
+        keys, values = zip(*self._entry.iter_unpack(data), strict=True)
+        return _Block(start, (keys, values))
+
+    def _read_entry(self, number: int) -> tuple[int, int]:
+        file = self._open()
+        try:
+            return self._read_from(file, number)
+        finally:
+            file.close()
+
+    def _read_from(self, file: File, number: int) -> tuple[int, int]:
+        data = file.read(number * self._entry.size, self._entry.size)
+        if len(data) != self._entry.size:
+            raise DamagedIndexError(f"Index {self.path} ends before entry {number}")
+        key, value = self._entry.unpack(data)
+        return key, value
+
+    def _open(self) -> File:
+        try:
+            return self._filesystem.open(self.path)
+        except PathMissingError as error:
+            raise DamagedIndexError(f"Index {self.path} is missing") from error
