@@ -17,8 +17,8 @@ from penstock.config.validators import at_least, one_item
 
 _SERVER = "penstock.broker.server"
 _BROKER = "penstock.broker"
-_TOPICS = "penstock.metadata.topics"
-_DESCRIBE = "penstock.metadata.describe_topics"
+_TOPICS = "penstock.metadata.topic_creation"
+_DESCRIBE = "penstock.broker.apis.describe_topic_partitions"
 
 _MEBIBYTE = 1024**2
 
@@ -179,7 +179,7 @@ _TOPIC_CREATION = (
         ConfigType.BOOLEAN,
         True,
         "Whether topics may be deleted.",
-        read_by=_TOPICS,
+        read_by="penstock.metadata.topic_deletion",
     ),
 )
 
