@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from penstock.config.definition import ConfigError, ConfigValue, Validator
 
 PORT_MAX = 65_535
-_PROTOCOL = "PLAINTEXT"
+PLAINTEXT = "PLAINTEXT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class Listener:
 def parse_listener(text: str) -> Listener:
     """One address; ``ConfigError`` says what is wrong with it."""
     protocol, separator, address = text.rpartition("://")
-    name = protocol if separator else _PROTOCOL
-    if name != _PROTOCOL:
-        raise ConfigError(f"Listener {text} has protocol {name or 'none'}: only {_PROTOCOL} is served.")
+    name = protocol if separator else PLAINTEXT
+    if name != PLAINTEXT:
+        raise ConfigError(f"Listener {text} has protocol {name or 'none'}: only {PLAINTEXT} is served.")
     host, colon, port = address.rpartition(":")
     if not colon or not (port.isascii() and port.isdigit()) or int(port) > PORT_MAX:
         raise ConfigError(
@@ -59,4 +59,4 @@ def _accepts(value: ConfigValue) -> bool:
     return True
 
 
-LISTENER_LIST = Validator(f"one address like {_PROTOCOL}://127.0.0.1:9092", _accepts)
+LISTENER_LIST = Validator(f"one address like {PLAINTEXT}://127.0.0.1:9092", _accepts)

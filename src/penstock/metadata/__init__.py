@@ -1,7 +1,7 @@
 """The cluster's metadata: records, the image they add up to, and the decisions that produce them.
 
-Decide, append, replay: a request becomes records and a response (``topic_creation``,
-``topic_deletion``, ``partition_creation``, ``config_changes``, ``producer_ids``, ``registration``); the shell appends the records to the metadata log;
-``ClusterImage.apply`` is the only thing that changes what the cluster believes. Answers that change nothing
-(``describe_*``) are plain functions of an image.
+Decide, append, replay: a request becomes records and a response (``topic_creation``, ``topic_deletion``,
+``partition_creation``, ``config_changes``, ``producer_ids``, ``registration``); the shell appends the records
+to the metadata log; ``ClusterImage.apply`` is the only thing that changes what the cluster believes. Answers
+that change nothing (``describe_*``) are plain functions of an image.
 """
