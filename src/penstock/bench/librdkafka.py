@@ -30,13 +30,14 @@ _FLUSH_SECONDS_MAX = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientLoad:
-    """How to load; ``settings`` are librdkafka's own, on top of ours."""
+    """How to load."""
 
     name: str
     bootstrap_server: str
     record_bytes: int = 100
     acks: str = "all"
     batch_bytes: int = 1_000_000
+    compression: str = "none"
     linger_ms: float = 5.0
     records: int = 2_000_000
 
@@ -52,6 +53,7 @@ def measure_client_produce(
             "bootstrap.servers": load.bootstrap_server,
             "acks": load.acks,
             "linger.ms": load.linger_ms,
+            "compression.type": load.compression,
             "batch.size": load.batch_bytes,
             "batch.num.messages": 100_000,
             "queue.buffering.max.messages": _QUEUE_RECORDS_MAX,

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ def bench_topic(
     name = f"penstock-bench-{secrets.token_hex(4)}"
     create_topic(address, name, partitions=partitions, configs=configs or {})
     try:
-        made = find_partitions(address, name, at_least=partitions)
+        made = find_partitions(address, name, is_new=True)
         _wait_until_led(made)
         yield made
     finally:
@@ -86,13 +86,15 @@ def delete_topic(address: Address, name: str) -> None:
     check(answer.responses[0].error_code, doing=f"delete topic {name}")
 
 
-def find_partitions(address: Address, topic: str, *, at_least: int = 1) -> list[BenchPartition]:
-    """Every partition of ``topic`` with its leader; waits while a new topic is still being led nowhere."""
+def find_partitions(address: Address, topic: str, *, is_new: bool = False) -> list[BenchPartition]:
+    """Every partition of ``topic`` with its leader; of a new topic a broker may not know for a moment."""
+    tolerated = {ErrorCode.NONE, ErrorCode.LEADER_NOT_AVAILABLE}
+    if is_new:
+        tolerated.add(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     deadline = time.monotonic() + _LEADERS_SECONDS_MAX
     with Connection(address) as connection:
         while True:
-            found = _led_partitions(_describe(connection, topic))
-            if len(found) >= at_least:
+            if found := _led_partitions(_describe(connection, topic), tolerated):
                 return found
             if time.monotonic() > deadline:
                 raise BenchError(f"Topic {topic} has no leader for each of its partitions.")
@@ -120,10 +122,10 @@ def _describe(connection: Connection, topic: str) -> MetadataResponse:
     return answer
 
 
-def _led_partitions(metadata: MetadataResponse) -> list[BenchPartition]:
+def _led_partitions(metadata: MetadataResponse, tolerated: Collection[ErrorCode]) -> list[BenchPartition]:
     """The topic's partitions, or none while any of them is without a leader."""
     (topic,) = metadata.topics
-    if topic.error_code not in (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.LEADER_NOT_AVAILABLE):
+    if topic.error_code not in tolerated:
         check(topic.error_code, doing=f"describe topic {topic.name}")
     brokers = {broker.node_id: Address(broker.host, broker.port) for broker in metadata.brokers}
     if any(partition.leader_id not in brokers for partition in topic.partitions):

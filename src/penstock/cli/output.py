@@ -6,8 +6,11 @@ cut to a width, so that ``grep`` and ``awk`` see whole lines.
 
 import json
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _UNWRAPPED_COLUMNS = 10_000
 
@@ -22,21 +25,22 @@ def print_json_line(value: Any) -> None:
     print(json.dumps(value))
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table with a header line; a column of integers is aligned to the right."""
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Collection[int] = ()
+) -> None:
+    """A table with a header line; the columns at the positions ``numbers`` are aligned to the right."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD if sys.stdout.isatty() else None, pad_edge=False)
     for position, column in enumerate(columns):
-        is_number = bool(rows) and all(isinstance(row[position], int) for row in rows)
-        table.add_column(column, justify="right" if is_number else "left", overflow="fold")
+        table.add_column(column, justify="right" if position in numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    console().print(table)
+    _console().print(table)
 
 
-def console() -> Any:
+def _console() -> "Console":
     """A console on standard output that wraps only for people."""
     from rich.console import Console
 

@@ -7,7 +7,6 @@ does not write a line twice.
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +14,7 @@ import typer
 from penstock.cli.cluster import client_settings, failure, require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
 from penstock.cli.output import print_json_line
+from penstock.cli.record_choices import Acks, Compression
 from penstock.cli.words import key_values
 from penstock.model.errors import UsageError
 
@@ -24,24 +24,6 @@ if TYPE_CHECKING:
 _ANY_PARTITION = -1
 _FLUSH_SECONDS = 0.5
 """How long one wait for deliveries lasts, so that Ctrl-C is noticed."""
-
-
-class Acks(StrEnum):
-    """Whose word is waited for."""
-
-    NONE = "0"
-    LEADER = "1"
-    ALL = "all"
-
-
-class Compression(StrEnum):
-    """What batches are compressed with."""
-
-    NONE = "none"
-    GZIP = "gzip"
-    SNAPPY = "snappy"
-    LZ4 = "lz4"
-    ZSTD = "zstd"
 
 
 def attach(app: typer.Typer) -> None:

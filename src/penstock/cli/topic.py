@@ -84,7 +84,7 @@ def list_topics(
     if as_json:
         print_json([{"topic": name, "partitions": count} for name, count in shown.items()])
     elif shown:
-        print_table(("TOPIC", "PARTITIONS"), list(shown.items()))
+        print_table(("TOPIC", "PARTITIONS"), list(shown.items()), numbers=(1,))
 
 
 @topic_app.command(

@@ -81,6 +81,7 @@ def print_description(topic: TopicDescription) -> None:
             )
             for partition in topic.partitions
         ],
+        numbers=(0, 1, 4, 5),
     )
 
 
