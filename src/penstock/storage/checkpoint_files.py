@@ -43,6 +43,14 @@ class OffsetTables:
             high_watermarks=_without(self.high_watermarks, partitions),
         )
 
+    def only(self, partitions: Collection[TopicPartition]) -> "OffsetTables":
+        """The tables with nothing about others."""
+        return OffsetTables(
+            recovery_points=_only(self.recovery_points, partitions),
+            log_starts=_only(self.log_starts, partitions),
+            high_watermarks=_only(self.high_watermarks, partitions),
+        )
+
     def mention(self, partition: TopicPartition) -> bool:
         """Whether there is anything about the partition."""
         return any(
@@ -120,3 +128,7 @@ class CheckpointFiles:
 def _without(table: Offsets, partitions: Collection[TopicPartition]) -> Offsets:
     gone = set(partitions)
     return {partition: offset for partition, offset in table.items() if partition not in gone}
+
+
+def _only(table: Offsets, partitions: Collection[TopicPartition]) -> Offsets:
+    return {partition: table[partition] for partition in partitions if partition in table}

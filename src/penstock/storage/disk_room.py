@@ -22,9 +22,10 @@ def soft_limit_bytes(usage: DiskUsage) -> int:
 class DiskRoom:
     """The room of one data directory. Its methods block; ``is_low`` may be read anywhere."""
 
-    def __init__(self, fs: FileSystem, directory: str) -> None:
+    def __init__(self, fs: FileSystem, directory: str, *, reserve_bytes: int = RESERVE_BYTES) -> None:
         self._fs = fs
         self._directory = directory
+        self._reserve_bytes = reserve_bytes
         self._reserve_path = join_path(directory, RESERVE_FILE)
         #: Whether producers are to be refused, as of the last look.
         self.is_low = False
@@ -33,7 +34,7 @@ class DiskRoom:
         """See how full the disk is; the reserve is made again once there is room for it."""
         usage = self._fs.usage(self._directory)
         self.is_low = usage.free_bytes < soft_limit_bytes(usage)
-        if not self.is_low and usage.free_bytes > 2 * RESERVE_BYTES:
+        if not self.is_low and usage.free_bytes > 2 * self._reserve_bytes:
             self._keep_reserve()
         return usage
 
@@ -46,11 +47,11 @@ class DiskRoom:
         return True
 
     def _keep_reserve(self) -> None:
-        if self._fs.exists(self._reserve_path) and self._fs.size(self._reserve_path) >= RESERVE_BYTES:
+        if self._fs.exists(self._reserve_path) and self._fs.size(self._reserve_path) >= self._reserve_bytes:
             return
         file = self._fs.open(self._reserve_path, create=True)
         try:
-            file.preallocate(RESERVE_BYTES)
+            file.preallocate(self._reserve_bytes)
         except DiskFullError:
             self.is_low = True
         finally:

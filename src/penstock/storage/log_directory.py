@@ -1,0 +1,320 @@
+"""One data directory: everything a broker keeps on one disk, from the lock to the last log.
+
+It remembers what the logs cannot know by themselves: whose directory this is, whether the last stop was
+clean, up to where each log was durable, which logs were deleted. It is the only place that makes, renames or
+removes partition directories.
+
+Like a log it lives on the loop and does nothing slow there: ``begin_...`` captures the work as a job that
+runs on any thread, ``finish_...`` takes note. ``open`` and ``close`` block.
+
+Order at start (disk rules 27 to 29): lock, flush failures, identity; then the clean-stop marker is read and,
+before anything else is written, removed durably.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from penstock.model.errors import InvariantError
+from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition, uuid_to_text
+from penstock.storage.atomic_file import TEMPORARY_SUFFIX
+from penstock.storage.checkpoint_files import CheckpointFiles, OffsetTables
+from penstock.storage.clean_shutdown import (
+    UNKNOWN_BROKER_EPOCH,
+    CleanShutdown,
+    read_clean_shutdown,
+    remove_clean_shutdown,
+    write_clean_shutdown,
+)
+from penstock.storage.disk_room import RESERVE_BYTES, DiskRoom
+from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path, parent_directory
+from penstock.storage.flush_failures import check_flush_failures
+from penstock.storage.log import Log
+from penstock.storage.log_deletion import DeletedLog, DeleteJob, RemovalJob
+from penstock.storage.log_loading import LoadContext, LoadJob, LogLoad, LogSpec, log_file_sizes
+from penstock.storage.meta_properties import (
+    MetaProperties,
+    check_identity,
+    read_meta_properties,
+    write_meta_properties,
+)
+from penstock.storage.partition_directory import deleted_name
+from penstock.storage.recovery import RecoveryHints
+from penstock.storage.seal import SEAL_FILE, Seal, SealKey
+from penstock.storage.tail_cache import TailCache
+
+LOCK_FILE = "LOCK"
+CHECKPOINT_INTERVAL_MS = 5_000
+CHECKPOINT_INTERVAL_BYTES = 64 * 1024 * 1024
+"""A start after a crash reads about this much again, however long the broker ran."""
+
+NO_HIGH_WATERMARKS: Mapping[TopicPartition, Offset] = {}
+
+
+class CheckpointJob:
+    """Writes the offsets of one moment."""
+
+    def __init__(self, files: CheckpointFiles, tables: OffsetTables) -> None:
+        self._files = files
+        self._tables = tables
+        self._moment = files.next_moment()
+
+    def run(self) -> None:
+        """Make them durable."""
+        self._files.write(self._tables, moment=self._moment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryOptions:
+    """Who opens a data directory, and how."""
+
+    node_id: NodeId
+    #: None for a node that takes the directory's word, or makes a new cluster.
+    cluster_id: str | None = None
+    #: Sixteen random bytes, for a new cluster, a new directory, and parting names.
+    new_uuid: Callable[[], bytes]
+    reserve_bytes: int = RESERVE_BYTES
+
+
+class LogDirectory:
+    """The logs of one data directory, and the files beside them."""
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        path: str,
+        *,
+        meta: MetaProperties,
+        lock: Lock,
+        options: DirectoryOptions,
+        now: Millis,
+    ) -> None:
+        self.path = path
+        self.meta = meta
+        self.logs: dict[TopicPartition, Log] = {}
+        #: False when others may read the data and we may not change that; worth a warning.
+        self.is_private = fs.make_private(path)
+        self._fs = fs
+        self._lock = lock
+        self._new_uuid = options.new_uuid
+        self._topic_ids: dict[TopicPartition, TopicId] = {}
+        #: Partitions that are here but could not be opened: what is known of them is kept.
+        self._unopened: set[TopicPartition] = set()
+        marker = read_clean_shutdown(fs, path)
+        remove_clean_shutdown(fs, path)
+        #: Whether the last process that used the directory stopped in good order.
+        self.was_clean = marker is not None
+        self._vouched_sizes = {} if marker is None else _by_directory(marker.file_sizes)
+        _remove_temporary_files(fs, path)
+        self.room = DiskRoom(fs, path, reserve_bytes=options.reserve_bytes)
+        self.room.look()
+        self.seal = Seal.open(fs, join_path(path, SEAL_FILE))
+        self._checkpoints = CheckpointFiles(fs, path, self.room)
+        self._checkpointed_at = now
+        self._bytes_since_checkpoint = 0
+        self._deleted: list[DeletedLog] = []
+
+    @classmethod
+    def open(cls, fs: FileSystem, path: str, options: DirectoryOptions, *, now: Millis) -> "LogDirectory":
+        """Take the directory, making it if missing; refuse what is somebody else's. Blocks."""
+        _make_directories(fs, path)
+        lock = fs.lock(join_path(path, LOCK_FILE))
+        try:
+            check_flush_failures(fs, path, now)
+            meta = _establish_identity(fs, path, options)
+            return cls(fs, path, meta=meta, lock=lock, options=options, now=now)
+        except BaseException:
+            lock.release()
+            raise
+
+    def begin_load(self, specs: Iterable[LogSpec], *, tail_cache: TailCache | None, now: Millis) -> LogLoad:
+        """Open all logs the broker should have: what is missing is made, what is nobody's moved aside.
+
+        Logs that are open already (the metadata log) need not be named again.
+        """
+        return self._load(specs, tail_cache, now, known=[*self.logs])
+
+    def begin_open(self, specs: Iterable[LogSpec], *, tail_cache: TailCache | None, now: Millis) -> LogLoad:
+        """Open some logs, made as far as they are missing; other directories are left alone."""
+        return self._load(specs, tail_cache, now, known=None)
+
+    def finish_load(self, load: LogLoad) -> list[Log]:
+        """Take in the logs that were opened; a job that failed has none."""
+        for job in load.jobs:
+            self._vouched_sizes.pop(str(job.spec.partition), None)
+            self._topic_ids[job.spec.partition] = job.spec.topic_id
+            if job.log is None:
+                self._unopened.add(job.spec.partition)
+            else:
+                self.logs[job.spec.partition] = job.log
+        self._deleted += [DeletedLog(name=name, due_at=Millis(0), log=None) for name in load.deleted]
+        if load.known is not None:
+            self.seal.retain(map(self._seal_key, self._topic_ids))
+        return [job.log for job in load.jobs if job.log is not None]
+
+    def begin_delete(self, partitions: Sequence[TopicPartition], now: Millis) -> DeleteJob:
+        """Let go of logs whose flushes have ended; nobody may append to them or begin to read them."""
+        renames = []
+        for partition in partitions:
+            log = self.logs.pop(partition)
+            self.seal.forget(self._seal_key(partition))
+            del self._topic_ids[partition]
+            due_at = Millis(now + log.config.file_delete_delay_ms)
+            name = deleted_name(partition, self._new_uuid())
+            renames.append((str(partition), DeletedLog(name=name, due_at=due_at, log=log)))
+        return DeleteJob(self._fs, self.path, renames)
+
+    def finish_delete(self, job: DeleteJob) -> None:
+        """The directories are out of sight; their files go when they are due."""
+        self._deleted += job.deleted
+
+    def begin_removal(self, now: Millis) -> RemovalJob | None:
+        """Remove the files of logs deleted long enough ago; None when there are none."""
+        due = [deleted for deleted in self._deleted if deleted.due_at <= now]
+        if not due:
+            return None
+        self._deleted = [deleted for deleted in self._deleted if deleted.due_at > now]
+        return RemovalJob(self._fs, self.path, due)
+
+    def record_flushed(self, log: Log, size_bytes: int) -> None:
+        """A flush of ``size_bytes`` of this log has finished: seal it, and count towards the checkpoint."""
+        if self.logs.get(log.topic_partition) is log:
+            self.seal.record(self._seal_key(log.topic_partition), Offset(log.recovery_point))
+        self._bytes_since_checkpoint += size_bytes
+
+    def is_checkpoint_due(self, now: Millis) -> bool:
+        """Whether enough time or enough bytes went by since the last one."""
+        if self._bytes_since_checkpoint >= CHECKPOINT_INTERVAL_BYTES:
+            return True
+        return now - self._checkpointed_at >= CHECKPOINT_INTERVAL_MS
+
+    def begin_checkpoint(
+        self, now: Millis, high_watermarks: Mapping[TopicPartition, Offset] = NO_HIGH_WATERMARKS
+    ) -> CheckpointJob:
+        """Capture where all logs are, for the next start.
+
+        To be run before files below a new log start are removed (disk rule 18).
+        """
+        self._checkpointed_at = now
+        self._bytes_since_checkpoint = 0
+        return CheckpointJob(self._checkpoints, self._offset_tables(high_watermarks))
+
+    def high_watermark(self, partition: TopicPartition) -> Offset | None:
+        """The high watermark of the last checkpoint; it may lag, and may be unknown."""
+        return self._checkpoints.written.high_watermarks.get(partition)
+
+    def usage(self) -> DiskUsage:
+        """Look at the disk; blocks, briefly."""
+        return self.room.look()
+
+    def close(
+        self,
+        now: Millis,
+        *,
+        high_watermarks: Mapping[TopicPartition, Offset] = NO_HIGH_WATERMARKS,
+        broker_epoch: int = UNKNOWN_BROKER_EPOCH,
+    ) -> None:
+        """Stop in good order: the caller has closed all logs, and no job is under way. Blocks.
+
+        The marker is the last thing written. Logs that are offline are not vouched for.
+        """
+        self.begin_checkpoint(now, high_watermarks).run()
+        for log in self.logs.values():
+            self.record_flushed(log, 0)
+        self.seal.flush()
+        sizes = {
+            f"{partition}/{name}": size
+            for partition, log in self.logs.items()
+            if not log.is_offline
+            for name, size in log_file_sizes(self._fs, log.directory).items()
+        }
+        write_clean_shutdown(self._fs, self.path, CleanShutdown(broker_epoch=broker_epoch, file_sizes=sizes))
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the directory as it is; the next start recovers."""
+        self.seal.close()
+        self._lock.release()
+
+    def _load(
+        self,
+        specs: Iterable[LogSpec],
+        tail_cache: TailCache | None,
+        now: Millis,
+        *,
+        known: list[TopicPartition] | None,
+    ) -> LogLoad:
+        context = LoadContext(
+            fs=self._fs,
+            path=self.path,
+            checkpoints=self._checkpoints,
+            tail_cache=tail_cache,
+            new_uuid=self._new_uuid,
+            now=now,
+        )
+        jobs = [self._load_job(context, spec) for spec in specs]
+        return LogLoad(context, jobs, known=known)
+
+    def _load_job(self, context: LoadContext, spec: LogSpec) -> LoadJob:
+        partition = spec.partition
+        if partition in self.logs:
+            raise InvariantError(f"{partition} is open already")
+        written = self._checkpoints.written
+        hints = RecoveryHints(
+            recovery_point=written.recovery_points.get(partition, 0),
+            log_start_offset=written.log_starts.get(partition, 0),
+            sealed_offset=self.seal.sealed_offset(SealKey(spec.topic_id, partition.partition)),
+        )
+        return LoadJob(context, spec, hints, self._vouched_sizes.get(str(partition)))
+
+    def _offset_tables(self, high_watermarks: Mapping[TopicPartition, Offset]) -> OffsetTables:
+        logs, kept = self.logs.items(), self._checkpoints.written.only(self._unopened)
+        return OffsetTables(
+            recovery_points={**kept.recovery_points}
+            | {name: Offset(log.recovery_point) for name, log in logs},
+            log_starts={**kept.log_starts}
+            | {name: Offset(log.log_start_offset) for name, log in logs if log.log_start_offset},
+            high_watermarks={**kept.high_watermarks}
+            | {name: high_watermarks[name] for name in self.logs if name in high_watermarks},
+        )
+
+    def _seal_key(self, partition: TopicPartition) -> SealKey:
+        return SealKey(self._topic_ids[partition], partition.partition)
+
+
+def _make_directories(fs: FileSystem, path: str) -> None:
+    """Make the directory and whatever is missing above it, durably."""
+    if fs.exists(path):
+        return
+    parent = parent_directory(path)
+    _make_directories(fs, parent)
+    fs.make_directory(path)
+    fs.sync_directory(parent)
+
+
+def _establish_identity(fs: FileSystem, path: str, options: DirectoryOptions) -> MetaProperties:
+    """The identity the directory has, or the one it is given now."""
+    meta = read_meta_properties(fs, path)
+    if meta is None:
+        meta = MetaProperties(
+            cluster_id=options.cluster_id or uuid_to_text(options.new_uuid()),
+            node_id=options.node_id,
+            directory_id=options.new_uuid(),
+        )
+        write_meta_properties(fs, path, meta)
+    check_identity(path, meta, node_id=options.node_id, cluster_id=options.cluster_id)
+    return meta
+
+
+def _remove_temporary_files(fs: FileSystem, path: str) -> None:
+    for name in fs.list_directory(path):
+        if name.endswith(TEMPORARY_SUFFIX) and not fs.is_directory(join_path(path, name)):
+            fs.unlink(join_path(path, name))
+
+
+def _by_directory(file_sizes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Sizes by the partition's directory and the file's name in it."""
+    sizes: dict[str, dict[str, int]] = {}
+    for path, size in file_sizes.items():
+        directory, _, name = path.partition("/")
+        sizes.setdefault(directory, {})[name] = size
+    return sizes
