@@ -133,7 +133,7 @@ class LogDirectory:
         """
         return self._load(specs, tail_cache, now, known=[*self.logs])
 
-    def begin_open(self, specs: Iterable[LogSpec], *, tail_cache: TailCache | None, now: Millis) -> LogLoad:
+    def begin_create(self, specs: Iterable[LogSpec], *, tail_cache: TailCache | None, now: Millis) -> LogLoad:
         """Open some logs, made as far as they are missing; other directories are left alone."""
         return self._load(specs, tail_cache, now, known=None)
 
@@ -145,6 +145,7 @@ class LogDirectory:
             if job.log is None:
                 self._unopened.add(job.spec.partition)
             else:
+                self._unopened.discard(job.spec.partition)
                 self.logs[job.spec.partition] = job.log
         self._deleted += [DeletedLog(name=name, due_at=Millis(0), log=None) for name in load.deleted]
         if load.known is not None:
