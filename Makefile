@@ -1,0 +1,59 @@
+# Every target first installs what it needs into .venv; nothing but Python 3.11+ and make is asked for.
+PYTHON ?= python3
+BIN := .venv/bin
+SEEDS ?= 200
+FUZZ ?= 1000000
+ROUNDS ?= 50
+
+.DEFAULT_GOAL := help
+.PHONY: help install run demo test check lint types fuzz sim chaos bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+install: .venv/.base  ## install Penstock into .venv
+
+run: .venv/.base  ## run a broker on 127.0.0.1:9092
+	$(BIN)/penstock serve
+
+demo: .venv/.base  ## the main job end to end: serve, create, produce, consume, show the numbers
+	$(BIN)/python examples/demo.py
+
+test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: lint types
+
+lint: .venv/.dev  ## style and layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: .venv/.dev  ## mypy, strict
+	$(BIN)/mypy
+
+fuzz: .venv/.dev  ## FUZZ mutated requests against the codec
+	$(BIN)/python tests/fuzz/fuzz_wire.py --count $(FUZZ)
+
+sim: .venv/.dev  ## SEEDS simulated disks that crash, tear, fill up and rot
+	$(BIN)/python -m penstock.sim storage --seeds $(SEEDS)
+
+chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -9 rounds
+	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos --timeout 1800
+
+bench: .venv/.base  ## the benchmark table (about five minutes)
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove what the targets made
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/.base: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Penstock needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; say make PYTHON=/path/to/python3.12" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m compileall -q src
+	touch $@
+
+.venv/.dev: .venv/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

@@ -1,0 +1,55 @@
+"""ApiVersions (key 18): what this broker speaks. The first thing most clients ask.
+
+Versions 0 to 4.
+
+Behaviour
+    - A version we do not know is answered in version 0 with UNSUPPORTED_VERSION and our range for this one
+      key (KIP-511), so that the client can ask again; ``dispatch`` does that, the body being unreadable.
+    - From version 3 the client names itself; a malformed name is INVALID_REQUEST.
+
+Version notes
+    3 flexible, client software, features; 4 features whose minimum is 0. The response header never is.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+from penstock.model.error_codes import ErrorCode
+from penstock.wire.api_keys import advertised_versions
+from penstock.wire.framing import RequestHeader
+from penstock.wire.messages.api_versions import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+CLIENT_NAME_SINCE_VERSION = 3
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+
+
+async def handle(broker: "Broker", request: ApiVersionsRequest, header: RequestHeader) -> ApiVersionsResponse:
+    """List the served APIs."""
+    if header.api_version >= CLIENT_NAME_SINCE_VERSION and not _is_well_named(request):
+        return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+    features = broker.image.features
+    return ApiVersionsResponse(
+        api_keys=advertised_versions(),
+        supported_features=tuple(
+            SupportedFeatureKey(name=name, min_version=1, max_version=level)
+            for name, level in features.items()
+        ),
+        finalized_features_epoch=0,
+        finalized_features=tuple(
+            FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+            for name, level in features.items()
+        ),
+    )
+
+
+def _is_well_named(request: ApiVersionsRequest) -> bool:
+    names = (request.client_software_name, request.client_software_version)
+    return all(_SOFTWARE.fullmatch(name) for name in names)

@@ -1,0 +1,113 @@
+"""ListOffsets (key 2): where a partition begins and ends, and where a moment lies in it.
+
+Versions 1 to 11.
+
+Behaviour
+    - Timestamps below zero are questions: -1 latest (high watermark, or last stable offset when only
+      committed data is asked for), -2 earliest, -3 the record with the largest timestamp, -4 earliest on local disk,
+      -5 latest in tiered storage and -6 earliest still to be tiered (we have none: offset -1).
+    - Any other is a moment: the first record at or after it, looked up inside its batch; none is offset -1.
+    - A partition named twice is INVALID_REQUEST.
+
+Version notes
+    2 isolation level; 4 leader epochs; 6 flexible; 7 to 9 and 11 bring a code each; 10 a timeout.
+"""
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from penstock.broker.parked_fetch import READ_COMMITTED
+from penstock.broker.partition import Partition
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.wire.framing import RequestHeader
+from penstock.wire.messages.list_offsets import (
+    EARLIEST_LOCAL_TIMESTAMP,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP,
+    EARLIEST_TIMESTAMP,
+    LATEST_TIERED_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    MAX_TIMESTAMP,
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+#: The first version in which each question may be asked.
+_SINCE_VERSION = {
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL_TIMESTAMP: 8,
+    LATEST_TIERED_TIMESTAMP: 9,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP: 11,
+}
+
+_NOT_FOUND = (-1, -1)
+
+
+async def handle(broker: "Broker", request: ListOffsetsRequest, header: RequestHeader) -> ListOffsetsResponse:
+    """Look every partition up by itself."""
+    named = Counter(
+        (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
+    )
+    return ListOffsetsResponse(
+        topics=tuple(
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=tuple(
+                    _look_up(
+                        broker, request, topic.name, each, header, named[topic.name, each.partition_index]
+                    )
+                    for each in topic.partitions
+                ),
+            )
+            for topic in request.topics
+        )
+    )
+
+
+def _look_up(
+    broker: "Broker",
+    request: ListOffsetsRequest,
+    topic: str,
+    wanted: ListOffsetsPartition,
+    header: RequestHeader,
+    times_named: int,
+) -> ListOffsetsPartitionResponse:
+    try:
+        if times_named > 1:
+            raise ApiError(ErrorCode.INVALID_REQUEST)
+        if (
+            header.api_version < _SINCE_VERSION.get(wanted.timestamp, 0)
+            or wanted.timestamp < EARLIEST_PENDING_UPLOAD_TIMESTAMP
+        ):
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
+        partition = broker.replicas.by_name(topic, wanted.partition_index)
+        partition.check_is_here(wanted.current_leader_epoch)
+        offset, timestamp = _answer(partition, wanted.timestamp, request.isolation_level)
+    except ApiError as error:
+        return ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
+    return ListOffsetsPartitionResponse(
+        partition_index=wanted.partition_index,
+        offset=offset,
+        timestamp=timestamp,
+        leader_epoch=partition.log.leader_epochs.epoch_for(offset) if offset >= 0 else -1,
+    )
+
+
+def _answer(partition: Partition, question: int, isolation_level: int) -> tuple[int, int]:
+    """Offset and timestamp; the timestamp is only told for records found by one."""
+    log = partition.log
+    end = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
+    if question == LATEST_TIMESTAMP:
+        return end, -1
+    if question in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+        return log.log_start_offset, -1
+    if question in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
+        return _NOT_FOUND
+    found = log.offset_of_max_timestamp() if question == MAX_TIMESTAMP else log.offset_for_timestamp(question)
+    return found if found is not None and found[0] < end else _NOT_FOUND

@@ -1,0 +1,256 @@
+"""The broker: what it is made of, and the order in which it starts and stops.
+
+Start: take the data directory; replay the metadata log into the image; open every partition that the image
+says is here; bind the address; write the registration; let clients in. Nothing listens before everything
+that was acknowledged can be served.
+
+Stop: let nobody new in; let what is under way be answered; flush; close logs; checkpoint; write the clean
+marker, last of all.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+
+from penstock.broker.clock import Clock
+from penstock.broker.dispatch import Dispatch
+from penstock.broker.entropy import Entropy
+from penstock.broker.fetch_sessions import FetchSessions
+from penstock.broker.flusher import Flusher
+from penstock.broker.housekeeping import Housekeeping
+from penstock.broker.partition import Partition
+from penstock.broker.partitions import Partitions
+from penstock.broker.producer_ids import ProducerIds
+from penstock.broker.quorum import Quorum
+from penstock.broker.replicas import Replicas
+from penstock.broker.server import Server
+from penstock.broker.tasks import Tasks
+from penstock.broker.worker_threads import WorkerThreads
+from penstock.config.broker_config import BrokerConfig
+from penstock.metadata.effective_config import broker_config_in
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.producer_ids import allocate_producer_ids
+from penstock.metadata.records import BrokerEndpoint
+from penstock.metadata.registration import register_broker
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError, CorruptLogError, StorageError
+from penstock.model.ids import NodeId, Offset, TopicId, TopicPartition
+from penstock.model.names import METADATA_TOPIC
+from penstock.storage.filesystem import FileSystem
+from penstock.storage.log import Log
+from penstock.storage.log_config import UNLIMITED, LogConfig
+from penstock.storage.log_directory import LogDirectory, Owner
+from penstock.storage.log_loading import LogSpec
+from penstock.storage.tail_cache import TailCache
+
+logger = logging.getLogger(__name__)
+
+METADATA_PARTITION = TopicPartition(METADATA_TOPIC, 0)
+METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
+METADATA_LOG = LogConfig(retention_ms=UNLIMITED, retention_bytes=UNLIMITED)
+
+STOP_GRACE_SECONDS = 5.0
+WILDCARD_HOSTS = ("", "0.0.0.0", "::")
+
+
+class Broker:
+    """One node: a data directory, a listener, and everything between them."""
+
+    log_directory: LogDirectory
+    quorum: Quorum
+    partitions: Partitions
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        filesystem: FileSystem,
+        clock: Clock,
+        entropy: Entropy,
+        on_fatal: Callable[[StorageError], None],
+    ) -> None:
+        self.loop = loop
+        self.clock = clock
+        self.entropy = entropy
+        self.node_id = NodeId(config.integer("node.id"))
+        self.config = config
+        self._started_with = config
+        self._filesystem = filesystem
+        self.fail = on_fatal
+        self.tasks = Tasks(loop)
+        self.workers = WorkerThreads(loop)
+        self.flusher = Flusher(self.workers, loop.call_soon, on_fatal)
+        self.tail_cache = TailCache(config.integer("tail.cache.bytes"))
+        self.replicas = Replicas()
+        self.fetch_sessions = FetchSessions(
+            config.integer("max.incremental.fetch.session.cache.slots"),
+            lambda: int.from_bytes(entropy.uuid()[:4], "big") >> 1,
+        )
+        self.producer_ids = ProducerIds(self._allocate_producer_ids)
+        self.server = Server(config, Dispatch(self), clock)
+        self.address = ""
+        self._broker_epoch = -1
+
+    @property
+    def image(self) -> ClusterImage:
+        """The cluster as this broker knows it."""
+        return self.quorum.image
+
+    @property
+    def cluster_id(self) -> str:
+        """The cluster this broker belongs to."""
+        return self.log_directory.meta.cluster_id
+
+    async def start(self) -> None:
+        """Open everything, then let clients in."""
+        self.log_directory = await self.workers.call(self._open_directory)
+        self.quorum = await self._open_quorum()
+        self.config = broker_config_in(self.image, self._started_with)
+        self.partitions = Partitions(
+            node_id=self.node_id,
+            directory=self.log_directory,
+            replicas=self.replicas,
+            flusher=self.flusher,
+            workers=self.workers,
+            tail_cache=self.tail_cache,
+            clock=self.clock,
+        )
+        await self.partitions.load(self.image, self.config)
+        await self._listen()
+        self.tasks.start(self.server.watch(), name="watch connections")
+        self.tasks.start(Housekeeping(self).run(), name="housekeeping")
+        logger.info(
+            "started",
+            extra={
+                "address": self.address,
+                "node": self.node_id,
+                "cluster": self.cluster_id,
+                "partitions": len(self.replicas),
+                "last_stop_was_clean": self.log_directory.was_clean,
+            },
+        )
+
+    async def stop(self) -> None:
+        """Answer what is under way, make everything durable, and say so on disk."""
+        await self.server.stop(STOP_GRACE_SECONDS)
+        await self.tasks.stop()
+        await self.flusher.drain()
+        await self.workers.call(self._close_directory)
+        self.workers.stop()
+        logger.info("stopped")
+
+    def check_writable(self) -> None:
+        """Raise KAFKA_STORAGE_ERROR while the disk has too little room."""
+        if self.log_directory.room.is_low:
+            raise ApiError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                "The broker's disk is almost full. Free space, or lower disk.reserve.bytes.",
+            )
+
+    async def checkpoint(self) -> None:
+        """Write down how far every log is."""
+        job = self.log_directory.begin_checkpoint(self.clock.wall_ms(), self._high_watermarks())
+        await self.workers.call(job.run)
+
+    async def expire(self, partition: Partition) -> None:
+        """Roll and expire one partition's segments."""
+        now = self.clock.wall_ms()
+        if partition.log.roll_if_due(now):
+            self.flusher.mark_dirty(partition)
+        job = partition.log.expire(now, partition.high_watermark)
+        if job is None:
+            return
+        await self.checkpoint()  # the log's beginning is on disk before files go
+        await self.workers.call(job.run)
+        logger.info(
+            "segments expired",
+            extra={"partition": str(partition), "log_start_offset": partition.log.log_start_offset},
+        )
+
+    async def recover_from_full_disk(self) -> None:
+        """There is room: logs that had to give up a write may go on."""
+        for partition in list(self.replicas):
+            if partition.log.needs_rewind:
+                await self.workers.call(partition.log.rewind)
+                logger.info("log writable again", extra={"partition": str(partition)})
+
+    def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
+        """Damaged data was asked for: say so; whoever asked is answered with an error."""
+        logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
+
+    def _open_directory(self) -> LogDirectory:
+        owner = Owner(node_id=self.node_id, cluster_id=None, new_uuid=self.entropy.uuid)
+        path = self._started_with.data_directory
+        return LogDirectory.open(self._filesystem, path, owner, now=self.clock.wall_ms())
+
+    async def _open_quorum(self) -> Quorum:
+        spec = LogSpec(partition=METADATA_PARTITION, topic_id=METADATA_TOPIC_ID, config=METADATA_LOG)
+        load = self.log_directory.begin_create([spec], tail_cache=self.tail_cache, now=self.clock.wall_ms())
+        await self.workers.call(load.run)
+        (log,) = self.log_directory.finish_load(load)
+        _check_metadata_log(log)
+        quorum = Quorum(log, self.flusher, self.clock, self._follow, self.log_directory.record_flushed)
+        await self.workers.call(quorum.replay)
+        return quorum
+
+    async def _listen(self) -> None:
+        (listener,) = self._started_with.listeners
+        port = await self.server.bind(listener.host, listener.port)
+        self.address = f"{listener.host or '0.0.0.0'}:{port}"
+        host, advertised_port = self._advertised(listener.host, port)
+        endpoint = BrokerEndpoint(name=listener.name, host=host, port=advertised_port, security_protocol=0)
+        incarnation = self.entropy.uuid()
+        self._broker_epoch = await self.quorum.submit(
+            lambda image: register_broker(
+                image,
+                node_id=self.node_id,
+                incarnation_id=incarnation,
+                endpoints=(endpoint,),
+                rack=self.config.string("broker.rack") or None,
+                directory_id=self.log_directory.meta.directory_id,
+            )
+        )
+        await self.server.accept()
+
+    def _advertised(self, host: str, port: int) -> tuple[str, int]:
+        for listener in self._started_with.advertised_listeners:
+            return listener.host, listener.port
+        return (socket.gethostname() if host in WILDCARD_HOSTS else host), port
+
+    async def _follow(self, before: ClusterImage, image: ClusterImage) -> None:
+        """The image has changed: bring settings and partitions in line with it."""
+        self.config = broker_config_in(image, self._started_with)
+        await self.partitions.follow(before, image, self.config)
+        if before.configs is not image.configs:
+            self.partitions.configure(image, self.config)
+
+    async def _allocate_producer_ids(self) -> range:
+        return await self.quorum.submit(
+            lambda image: allocate_producer_ids(
+                image, broker_id=self.node_id, broker_epoch=self._broker_epoch
+            )
+        )
+
+    def _high_watermarks(self) -> dict[TopicPartition, Offset]:
+        return {
+            TopicPartition(partition.topic, partition.index): Offset(partition.high_watermark)
+            for partition in self.replicas
+        }
+
+    def _close_directory(self) -> None:
+        for log in self.log_directory.logs.values():
+            log.close()
+        self.log_directory.close(
+            self.clock.wall_ms(), high_watermarks=self._high_watermarks(), broker_epoch=self._broker_epoch
+        )
+
+
+def _check_metadata_log(log: Log) -> None:
+    """The metadata log is authoritative: a damaged one is no basis to serve anything."""
+    if log.is_offline:
+        raise StorageError(
+            f"The metadata log is damaged ({log.refusal}). Topics cannot be known without it: restore "
+            f"{log.directory} from a backup. Nothing has been changed."
+        )

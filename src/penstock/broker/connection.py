@@ -1,0 +1,291 @@
+"""One client's connection: requests in, replies out, strictly in the order of the requests.
+
+Kafka handles one request of a connection at a time. So do we, with one exception that makes pipelining
+worth its name: Produce requests may follow one another while earlier ones wait for their flush. They are
+appended in the order they came, so order holds, and one flush serves all of them.
+
+The connection decides nothing about a request's content. It bounds what it holds: queued requests, bytes of
+requests (shared with all connections), bytes of replies; at a bound it stops reading its socket.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
+
+from penstock.broker.clock import Clock
+from penstock.broker.connection_limits import ConnectionLimits
+from penstock.broker.frames import FrameReader
+from penstock.broker.outbox import Outbox, Part
+from penstock.broker.request_memory import RequestMemory
+from penstock.model.errors import DecodeError
+from penstock.model.limits import PIPELINED_REQUESTS_PER_CONNECTION_MAX
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.framing import RequestHeader, decode_request_header
+
+logger = logging.getLogger(__name__)
+
+OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+"""Replies a client has not read yet; beyond it no further request of that client is looked at."""
+
+WRITE_BUFFER_BYTES = 64 * 1024
+
+FRAME_DEADLINE_SECONDS = 30.0
+"""A frame that has begun must be complete within this time, plus what its size takes at the slowest rate."""
+
+FRAME_BYTES_PER_SECOND_MIN = 64 * 1024
+
+WRITE_STALL_SECONDS = 60.0
+"""A client that reads nothing of a waiting reply for this long is closed."""
+
+
+class Reply:
+    """The place in line of one request; filled once, sent when all before it have been."""
+
+    __slots__ = ("_connection", "frame_bytes", "header", "is_done", "parts")
+
+    def __init__(self, connection: "Connection", header: RequestHeader, frame_bytes: int) -> None:
+        self._connection = connection
+        self.header = header
+        self.frame_bytes = frame_bytes
+        self.is_done = False
+        self.parts: list[Part] = []
+
+    @property
+    def client_address(self) -> str:
+        """Where the client called from."""
+        return self._connection.address
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether nobody waits for this reply any more."""
+        return self._connection.is_closed
+
+    def send(self, parts: list[Part]) -> None:
+        """Answer with these bytes; no parts at all means that the request gets no answer."""
+        self.parts = parts
+        self.is_done = True
+        self._connection.reply_done()
+
+    def close_connection(self, reason: str) -> None:
+        """There is no answer that this request could get: end the conversation."""
+        self._connection.close(reason)
+
+
+class Requests(Protocol):
+    """Whoever serves requests."""
+
+    def serve(self, header: RequestHeader, frame: bytearray, reply: Reply) -> None:
+        """Serve one request; the reply may be filled now or later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all connections of a listener share."""
+
+    requests: Requests
+    limits: ConnectionLimits
+    memory: RequestMemory
+    scratch: bytearray
+    frame_bytes_max: int
+    idle_seconds_max: float
+    clock: Clock
+    connections: "dict[Connection, None]"
+
+
+class Connection(asyncio.BufferedProtocol):
+    """The protocol object of one socket."""
+
+    def __init__(self, surroundings: Surroundings, loop: asyncio.AbstractEventLoop) -> None:
+        self._around = surroundings
+        self._loop = loop
+        self._reader = FrameReader(surroundings.scratch, surroundings.frame_bytes_max)
+        self._queue: deque[tuple[RequestHeader, bytearray]] = deque()
+        self._in_flight: deque[Reply] = deque()
+        self._transport: asyncio.Transport | None = None
+        self._outbox: Outbox | None = None
+        self._held_bytes = 0  # of the frame in progress, as counted in the shared memory
+        self._is_reading = True
+        self._last_activity = surroundings.clock.monotonic()
+        self._frame_since: float | None = None
+        self._stalled_since: float | None = None
+        self._stalled_bytes = 0
+        self.address = ""
+        self.is_admitted = False
+        self.is_closed = False
+
+    # The transport's side.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client has called: admit it, or close at once."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._outbox = Outbox(self._loop, transport)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES, low=0)
+        self.address = _peer_address(transport)
+        reason = self._around.limits.admit(self.address, self._around.clock.monotonic())
+        if reason is not None:
+            self.close(f"refused by {reason}")
+            return
+        self.is_admitted = True
+        self._around.connections[self] = None
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the transport may put what it receives."""
+        return self._reader.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes have arrived."""
+        self._last_activity = self._around.clock.monotonic()
+        try:
+            for frame in self._reader.received(nbytes):
+                self._queue.append((decode_request_header(frame), frame))
+                self._around.memory.hold(len(frame))
+        except DecodeError as error:
+            self.close(str(error))
+            return
+        self._note_partial_frame()
+        self._start_requests()
+        self._adjust_reading()
+
+    def pause_writing(self) -> None:
+        """The client reads slower than we write."""
+        assert self._outbox is not None
+        self._outbox.pause()
+        self._stalled_since = self._around.clock.monotonic()
+        self._stalled_bytes = self._outbox.queued_bytes
+
+    def resume_writing(self) -> None:
+        """The client has caught up."""
+        assert self._outbox is not None
+        self._stalled_since = None
+        self._last_activity = self._around.clock.monotonic()
+        self._outbox.resume()
+        self._start_requests()
+        self._adjust_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The conversation is over, however it ended."""
+        self.is_closed = True
+        memory = self._around.memory
+        memory.leave(self)
+        memory.release(
+            self._held_bytes
+            + sum(len(frame) for _, frame in self._queue)
+            + sum(reply.frame_bytes for reply in self._in_flight)
+        )
+        self._held_bytes = 0
+        self._queue.clear()
+        self._in_flight.clear()
+        if self._outbox is not None:
+            self._outbox.discard()
+        if self.is_admitted:
+            self._around.limits.leave(self.address)
+            del self._around.connections[self]
+
+    # The requests' side.
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing of this client is under way."""
+        return not self._in_flight and not self._queue and (self._outbox is None or self._outbox.is_empty)
+
+    @property
+    def is_owed_an_answer(self) -> bool:
+        """Whether something more than a fetch that waits for news would be cut short by closing."""
+        return not self.is_quiet and any(reply.header.api_key != ApiKey.FETCH for reply in self._in_flight)
+
+    def reply_done(self) -> None:
+        """Send every reply whose turn has come, then look at what waits."""
+        if self.is_closed:
+            return
+        assert self._outbox is not None
+        while self._in_flight and self._in_flight[0].is_done:
+            reply = self._in_flight.popleft()
+            self._around.memory.release(reply.frame_bytes)
+            if reply.parts:
+                self._outbox.put(reply.parts)
+        if self._queue:
+            self._start_requests()
+        self._adjust_reading()
+
+    def close(self, reason: str) -> None:
+        """Drop the connection, as Kafka does with what it cannot answer."""
+        if self._transport is not None and not self._transport.is_closing():
+            logger.info("connection closed", extra={"address": self.address, "reason": reason})
+            self._transport.abort()
+
+    def close_if_overdue(self, now: float) -> None:
+        """Called about once a second: end connections that keep us waiting."""
+        if self._stalled_since is not None:
+            self._close_if_stalled(now)
+        elif self._frame_since is not None and self._is_reading:
+            allowed = FRAME_DEADLINE_SECONDS + self._reader.held_bytes / FRAME_BYTES_PER_SECOND_MIN
+            if now - self._frame_since > allowed:
+                self.close(f"a request was not complete within {allowed:.0f} s")
+        elif self.is_quiet and now - self._last_activity > self._around.idle_seconds_max:
+            self.close("idle for longer than connections.max.idle.ms")
+
+    def _close_if_stalled(self, now: float) -> None:
+        assert self._outbox is not None
+        if self._outbox.queued_bytes != self._stalled_bytes:
+            self._stalled_since, self._stalled_bytes = now, self._outbox.queued_bytes
+        elif self._stalled_since is not None and now - self._stalled_since > WRITE_STALL_SECONDS:
+            self.close(f"replies were not read for {WRITE_STALL_SECONDS:.0f} s")
+
+    def _start_requests(self) -> None:
+        queue = self._queue
+        while queue and not self.is_closed and self._may_start(queue[0][0]):
+            header, frame = queue.popleft()
+            reply = Reply(self, header, len(frame))
+            self._in_flight.append(reply)
+            self._around.requests.serve(header, frame, reply)
+
+    def _may_start(self, header: RequestHeader) -> bool:
+        assert self._outbox is not None
+        if self._outbox.queued_bytes > OUTPUT_BYTES_MAX:
+            return False
+        if not self._in_flight:
+            return True
+        return (
+            header.api_key == ApiKey.PRODUCE
+            and self._in_flight[-1].header.api_key == ApiKey.PRODUCE
+            and len(self._in_flight) < PIPELINED_REQUESTS_PER_CONNECTION_MAX
+        )
+
+    def _note_partial_frame(self) -> None:
+        """Count the memory of a frame in progress, and remember since when it is."""
+        if self._reader.is_idle:
+            self._frame_since = None
+        elif self._frame_since is None or self._reader.held_bytes < self._held_bytes:
+            self._frame_since = self._last_activity
+        grown = self._reader.held_bytes - self._held_bytes
+        self._held_bytes += grown
+        if grown > 0:
+            self._around.memory.hold(grown)
+        elif grown < 0:
+            self._around.memory.release(-grown)
+            self._around.memory.leave(self)
+
+    def _adjust_reading(self) -> None:
+        """Read on unless a bound is reached."""
+        wants = len(self._queue) < PIPELINED_REQUESTS_PER_CONNECTION_MAX
+        if wants and not self._around.memory.admit(self):
+            self._around.memory.wait(self, self._adjust_reading)
+            wants = False
+        if wants == self._is_reading or self._transport is None or self._transport.is_closing():
+            return
+        self._is_reading = wants
+        if wants:
+            # Time during which we did not read is not the client's fault.
+            self._last_activity = self._around.clock.monotonic()
+            self._frame_since = None if self._reader.is_idle else self._last_activity
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+
+def _peer_address(transport: asyncio.Transport) -> str:
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else "unknown"

@@ -1,0 +1,122 @@
+"""Group commit: one round of writes and flushes serves every batch that arrived while the last one ran.
+
+The loop marks logs dirty; at the end of its turn all dirty logs hand over their pending writes as jobs, the
+jobs run on worker threads (writing and flushing release the interpreter), and the loop learns of their end
+in one call. While a round runs, new appends gather for the next: the slower the disk, the larger the rounds.
+
+A flush that fails leaves nothing to believe in: ``on_fatal`` is told, and no waiter of that round or of a
+later one is ever answered with success.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
+
+from penstock.model.errors import DiskFullError, FlushFailedError, StorageError
+from penstock.storage.log import FlushJob, Log
+
+
+class Workers(Protocol):
+    """Runs blocking calls away from the loop."""
+
+    def run(
+        self, calls: Sequence[Callable[[], None]], done: Callable[[Sequence[BaseException | None]], None]
+    ) -> None:
+        """Run all calls, side by side where possible; then tell the loop how each of them ended."""
+
+
+class FlushOwner(Protocol):
+    """Whoever wants to know that its log moved on."""
+
+    log: Log
+
+    def flush_finished(self, job: FlushJob) -> None:
+        """The log's durable end may have moved."""
+
+    def flush_failed(self, error: StorageError) -> None:
+        """Everything above the log's durable end is gone."""
+
+
+class Flusher:
+    """Keeps at most one round under way."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        call_soon: Callable[[Callable[[], None]], object],
+        on_fatal: Callable[[StorageError], None],
+    ) -> None:
+        self._workers = workers
+        self._call_soon = call_soon
+        self._on_fatal = on_fatal
+        self._dirty: dict[FlushOwner, None] = {}
+        self._round_is_due = False
+        self._round: list[tuple[FlushOwner, FlushJob]] = []
+        self._round_ended: list[asyncio.Future[None]] = []
+        self._has_failed = False
+        self.rounds = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything appended so far has been dealt with."""
+        return not self._dirty and not self._round
+
+    def mark_dirty(self, owner: FlushOwner) -> None:
+        """Have the owner's log written and flushed in the next round."""
+        self._dirty[owner] = None
+        if not self._round_is_due and not self._round:
+            self._round_is_due = True
+            self._call_soon(self._start_round)
+
+    async def release(self, owners: Collection[FlushOwner]) -> None:
+        """Have nothing more to do with these: what waits is dropped, what is under way is awaited."""
+        for owner in owners:
+            self._dirty.pop(owner, None)
+        while any(owner in owners for owner, _ in self._round):
+            ended = asyncio.get_running_loop().create_future()
+            self._round_ended.append(ended)
+            await ended
+
+    async def drain(self) -> None:
+        """Wait until everything appended so far is durable, or has failed."""
+        while not self.is_idle and not self._has_failed:
+            ended = asyncio.get_running_loop().create_future()
+            self._round_ended.append(ended)
+            await ended
+
+    def _start_round(self) -> None:
+        self._round_is_due = False
+        if self._has_failed or self._round:
+            return
+        dirty, self._dirty = self._dirty, {}
+        for owner in dirty:
+            job = owner.log.begin_flush()
+            if job is not None:
+                self._round.append((owner, job))
+        if self._round:
+            self.rounds += 1
+            self._workers.run([job.run for _, job in self._round], self._round_done)
+
+    def _round_done(self, outcomes: Sequence[BaseException | None]) -> None:
+        finished, self._round = self._round, []
+        for (owner, job), error in zip(finished, outcomes, strict=True):
+            self._settle(owner, job, error)
+        if self._dirty and not self._has_failed:
+            self._start_round()
+        waiting, self._round_ended = self._round_ended, []
+        for ended in waiting:
+            ended.set_result(None)
+
+    def _settle(self, owner: FlushOwner, job: FlushJob, error: BaseException | None) -> None:
+        if error is None and not self._has_failed:
+            owner.log.finish_flush(job)
+            owner.flush_finished(job)
+        elif isinstance(error, DiskFullError):
+            owner.log.fail_flush(job, error)
+            owner.flush_failed(error)
+        elif isinstance(error, FlushFailedError | StorageError):
+            self._has_failed = True
+            self._on_fatal(error)
+        elif error is not None:
+            self._has_failed = True
+            raise error

@@ -1,0 +1,87 @@
+"""Cuts one connection's byte stream into request frames.
+
+The reader never trusts a length prefix with memory: a frame's buffer grows as bytes really arrive, and a
+length outside the limits ends the connection before anything is reserved. Frames come out as their own
+``bytearray``, so that record batches inside them can be stamped in place and kept without copying.
+
+Receiving is done in two ways: small frames land in a scratch buffer shared by all connections (the loop
+reads one socket at a time, so nobody else is using it), large ones directly in their own buffer.
+"""
+
+from penstock.model.errors import DecodeError
+
+LENGTH_BYTES = 4
+SCRATCH_BYTES = 256 * 1024
+
+
+class FrameReader:
+    """The receiving half of a connection, without the socket."""
+
+    __slots__ = ("_filled", "_frame", "_length", "_length_max", "_scratch", "_tail")
+
+    def __init__(self, scratch: bytearray, length_max: int) -> None:
+        self._scratch = memoryview(scratch)
+        self._length_max = length_max
+        self._tail = bytearray()  # the first bytes of a length prefix that has not arrived whole
+        self._frame: bytearray | None = None  # a frame in progress; len() is its capacity so far
+        self._length = 0  # the length that frame announced
+        self._filled = 0  # how much of it has arrived
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the stream stands between two frames."""
+        return self._frame is None and not self._tail
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory held by the frame in progress."""
+        return 0 if self._frame is None else len(self._frame)
+
+    def buffer(self) -> memoryview:
+        """Where the next bytes may be received."""
+        if self._frame is None:
+            return self._scratch
+        if self._filled == len(self._frame):
+            self._frame.extend(bytes(self._next_capacity() - len(self._frame)))
+        return memoryview(self._frame)[self._filled :]
+
+    def received(self, count: int) -> list[bytearray]:
+        """Take in ``count`` bytes that were put into ``buffer()``; return the frames they complete."""
+        if self._frame is None:
+            return self._cut(self._scratch[:count])
+        self._filled += count
+        if self._filled < self._length:
+            return []
+        frame, self._frame = self._frame, None
+        return [frame]
+
+    def _cut(self, data: memoryview) -> list[bytearray]:
+        if self._tail:
+            data = memoryview(bytes(self._tail) + data)
+            self._tail.clear()
+        frames: list[bytearray] = []
+        position, end = 0, len(data)
+        while end - position >= LENGTH_BYTES:
+            length = self._checked_length(data[position : position + LENGTH_BYTES])
+            position += LENGTH_BYTES
+            if end - position < length:
+                self._begin_frame(data[position:], length)
+                return frames
+            frames.append(bytearray(data[position : position + length]))
+            position += length
+        self._tail += data[position:]
+        return frames
+
+    def _checked_length(self, prefix: memoryview) -> int:
+        length = int.from_bytes(prefix, "big", signed=True)
+        if not 0 < length <= self._length_max:
+            raise DecodeError(f"frame length {length} is outside 1..{self._length_max}")
+        return length
+
+    def _begin_frame(self, start: memoryview, length: int) -> None:
+        self._length = length
+        self._filled = len(start)
+        self._frame = bytearray(start)
+
+    def _next_capacity(self) -> int:
+        return min(self._length, max(2 * len(self._frame or b""), SCRATCH_BYTES))

@@ -1,0 +1,109 @@
+"""What a broker does beside serving: watch the disk, seal, checkpoint, roll, expire, remove.
+
+Each duty looks at its own clock; all of them run one after the other in one task, about once a second, so
+that they never compete with each other for the disk. Their blocking parts run on worker threads.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from penstock.model.errors import FlushFailedError, StorageError
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 1.0
+
+
+class Housekeeping:
+    """The standing duties of one broker."""
+
+    def __init__(self, broker: "Broker") -> None:
+        self._broker = broker
+        self._expired_at = broker.clock.monotonic()
+        self._was_low = False
+        self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
+            self._watch_disk,
+            self._seal,
+            self._flush_by_age,
+            self._checkpoint,
+            self._expire,
+            self._remove_deleted,
+        )
+
+    async def run(self) -> None:
+        """Do all duties, again and again, for ever."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            for duty in self._duties:
+                await self._attempt(duty)
+
+    async def _attempt(self, duty: Callable[[], Awaitable[None]]) -> None:
+        """A duty that fails is tried again with the next tick, unless the disk failed to flush."""
+        try:
+            await duty()
+        except FlushFailedError as error:
+            self._broker.fail(error)
+        except StorageError as error:
+            name = getattr(duty, "__name__", "duty")
+            logger.error("housekeeping failed", extra={"duty": name.strip("_"), "reason": str(error)})
+
+    async def _watch_disk(self) -> None:
+        broker = self._broker
+        usage = await broker.workers.call(broker.log_directory.room.look)
+        is_low = broker.log_directory.room.is_low
+        if is_low != self._was_low:
+            self._was_low = is_low
+            level, event = (
+                (logging.ERROR, "disk is almost full, produce requests are refused")
+                if is_low
+                else (logging.INFO, "disk has room again")
+            )
+            logger.log(level, event, extra={"free_bytes": usage.free_bytes, "total_bytes": usage.total_bytes})
+        if not is_low:
+            await broker.recover_from_full_disk()
+
+    async def _seal(self) -> None:
+        broker = self._broker
+        seal = broker.log_directory.seal
+        job = seal.begin_write()
+        if job is None:
+            return
+        try:
+            await broker.workers.call(job.run)
+        except StorageError:
+            seal.fail_write(job)
+            raise
+        seal.finish_write(job)
+
+    async def _flush_by_age(self) -> None:
+        """Topics that acknowledge before the flush (flush.messages above 1) are flushed by age here."""
+        now = self._broker.clock.wall_ms()
+        for partition in list(self._broker.replicas):
+            if partition.log.is_flush_due(now):
+                self._broker.flusher.mark_dirty(partition)
+
+    async def _checkpoint(self) -> None:
+        broker = self._broker
+        if broker.log_directory.is_checkpoint_due(broker.clock.wall_ms()):
+            await broker.checkpoint()
+
+    async def _expire(self) -> None:
+        """Roll segments that are old enough, and drop those that nobody may read any more."""
+        broker = self._broker
+        interval = broker.config.integer("log.retention.check.interval.ms") / 1000
+        if broker.clock.monotonic() - self._expired_at < interval:
+            return
+        self._expired_at = broker.clock.monotonic()
+        for partition in list(broker.replicas):
+            await broker.expire(partition)
+
+    async def _remove_deleted(self) -> None:
+        broker = self._broker
+        job = broker.log_directory.begin_removal(broker.clock.wall_ms())
+        if job is not None:
+            await broker.workers.call(job.run)

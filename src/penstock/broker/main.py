@@ -1,0 +1,94 @@
+"""A broker as a process: limits, signals, the ready line, and how it ends.
+
+The process ends in one of four ways: told to stop (0), unable to start (1), a bug (1), a failed flush (74).
+After a failed flush nothing may be acknowledged, written or tidied up any more, so that end is immediate.
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import resource
+import signal
+import sys
+
+from penstock.broker.broker import Broker
+from penstock.broker.clock import SystemClock
+from penstock.broker.entropy import SystemEntropy
+from penstock.config.broker_config import BrokerConfig
+from penstock.model.errors import OperatingError, StorageError
+from penstock.storage.faulty_filesystem import FaultyFileSystem
+from penstock.storage.filesystem import FileSystem
+from penstock.storage.flush_failures import EXIT_CODE as FLUSH_FAILED_EXIT_CODE
+from penstock.storage.flush_failures import record_flush_failure
+from penstock.storage.real_filesystem import RealFileSystem
+
+logger = logging.getLogger(__name__)
+
+FAILPOINTS_VARIABLE = "PENSTOCK_FAILPOINTS"
+OPEN_FILES_WANTED = 100_000
+SWITCH_INTERVAL_SECONDS = 0.0005
+"""A flush thread that comes back from the disk gets the interpreter within this time, not within 5 ms."""
+
+
+def run_broker(config: BrokerConfig) -> int:
+    """Run until a signal says stop; returns the exit code."""
+    os.umask(0o077)
+    _raise_open_files_limit()
+    sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    try:
+        return asyncio.run(_run(config))
+    except OperatingError as error:
+        logger.error("cannot run", extra={"reason": str(error)})
+        return 1
+
+
+async def _run(config: BrokerConfig) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    filesystem = _filesystem()
+    clock = SystemClock()
+
+    def end_at_once(error: StorageError) -> None:
+        logger.critical("flush failed, ending now", extra={"reason": str(error)})
+        record_flush_failure(filesystem, config.data_directory, clock.wall_ms())
+        os._exit(FLUSH_FAILED_EXIT_CODE)
+
+    broker = Broker(
+        config, loop=loop, filesystem=filesystem, clock=clock, entropy=SystemEntropy(), on_fatal=end_at_once
+    )
+    await broker.start()
+    _settle_memory()
+    sys.stdout.write(f"penstock ready on {broker.address}\n")
+    sys.stdout.flush()
+    await stop.wait()
+    logger.info("stopping")
+    await broker.stop()
+    return 0
+
+
+def _filesystem() -> FileSystem:
+    """The real disk; with faults added when a test asks for them."""
+    spec = os.environ.get(FAILPOINTS_VARIABLE)
+    real = RealFileSystem()
+    return real if spec is None else FaultyFileSystem(real, spec)
+
+
+def _raise_open_files_limit() -> None:
+    """Partitions and clients are file descriptors: take as many as the system grants."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES_WANTED if hard == resource.RLIM_INFINITY else min(OPEN_FILES_WANTED, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _settle_memory() -> None:
+    """What exists now stays: keep the collector from walking it again and again.
+
+    Requests make few reference cycles, so collections may be rare; each one stops the loop.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)

@@ -1,0 +1,153 @@
+"""The sending half of a connection: replies in order, file ranges without copying them through Python.
+
+A part is either bytes or a ``FilePiece``. Small parts of one turn of the loop are joined into one write. A
+file piece goes out by ``os.sendfile`` straight on the socket, whenever the transport's own buffer is empty;
+when the socket is full, the next piece of the file is read and handed to the transport, whose
+``resume_writing`` then says when to go on. (The transport owns the descriptor's writability, and
+``loop.sendfile`` reached only half of this speed.) Where there is no plain socket, as under TLS or in a
+simulator, everything goes by reading.
+
+At most one transport buffer's worth is copied ahead; the rest waits as references.
+"""
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Sequence
+
+from penstock.storage.log_reader import FilePiece
+
+Part = bytes | bytearray | memoryview | FilePiece
+
+JOIN_BYTES_MAX = 64 * 1024
+"""Parts larger than this are written by themselves instead of being joined with their neighbours."""
+
+READ_AHEAD_BYTES = 128 * 1024
+"""How much of a file is read at once where sendfile cannot be used; more than the transport's high mark."""
+
+SENDFILE_BYTES_MAX = 4 * 1024 * 1024
+"""One turn of the loop sends no more than this to one connection, so that others get theirs."""
+
+
+class Outbox:
+    """Orders what a connection still has to send."""
+
+    __slots__ = (
+        "_flush_is_scheduled",
+        "_loop",
+        "_parts",
+        "_socket_fd",
+        "_transport",
+        "is_paused",
+        "queued_bytes",
+    )
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
+        self._loop = loop
+        self._transport = transport
+        self._parts: deque[Part] = deque()
+        self._flush_is_scheduled = False
+        self._socket_fd = _plain_socket_fd(transport)
+        self.is_paused = False
+        self.queued_bytes = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything has been handed to the kernel."""
+        return not self._parts and self._transport.get_write_buffer_size() == 0
+
+    def put(self, parts: Sequence[Part]) -> None:
+        """Queue the parts of one reply; they leave at the end of this turn of the loop."""
+        for part in parts:
+            self.queued_bytes += _size_of(part)
+        self._parts.extend(parts)
+        if not self._flush_is_scheduled and not self.is_paused:
+            self._flush_is_scheduled = True
+            self._loop.call_soon(self._flush)
+
+    def pause(self) -> None:
+        """The transport's buffer is full."""
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """The transport's buffer has drained."""
+        self.is_paused = False
+        self._flush()
+
+    def discard(self) -> None:
+        """The connection is gone."""
+        self._parts.clear()
+        self.queued_bytes = 0
+
+    def _flush(self) -> None:
+        self._flush_is_scheduled = False
+        budget = SENDFILE_BYTES_MAX
+        while self._parts and not self.is_paused and not self._transport.is_closing():
+            if budget <= 0:
+                self._flush_is_scheduled = True
+                self._loop.call_soon(self._flush)
+                return
+            part = self._parts[0]
+            if isinstance(part, FilePiece):
+                budget -= self._send_file(part)
+            else:
+                self._send_bytes()
+
+    def _send_bytes(self) -> None:
+        """Join the small parts at the head and write them at once."""
+        parts = self._parts
+        batch: list[bytes | bytearray | memoryview] = []
+        size = 0
+        while parts and size < JOIN_BYTES_MAX:
+            part = parts[0]
+            if isinstance(part, FilePiece) or (batch and len(part) > JOIN_BYTES_MAX):
+                break
+            batch.append(part)
+            size += len(part)
+            parts.popleft()
+        self.queued_bytes -= size
+        self._transport.write(batch[0] if len(batch) == 1 else b"".join(batch))
+
+    def _send_file(self, piece: FilePiece) -> int:
+        """Send some of the file piece at the head; return how much."""
+        fd = piece.file.fileno()
+        if self._socket_fd is None or fd is None or self._transport.get_write_buffer_size():
+            return self._send_file_by_reading(piece)
+        try:
+            sent = os.sendfile(self._socket_fd, fd, piece.position, min(piece.length, SENDFILE_BYTES_MAX))
+        except BlockingIOError:
+            return self._send_file_by_reading(piece)
+        except OSError:
+            # The peer is gone, or the file shrank under us: either way this reply cannot be completed.
+            self._transport.abort()
+            return piece.length
+        if sent == 0:
+            self._transport.abort()
+        self._consume(piece, sent)
+        return sent
+
+    def _send_file_by_reading(self, piece: FilePiece) -> int:
+        data = piece.file.read(piece.position, min(piece.length, READ_AHEAD_BYTES))
+        if not data:
+            self._transport.abort()
+        self._consume(piece, len(data))
+        self._transport.write(data)
+        return len(data)
+
+    def _consume(self, piece: FilePiece, count: int) -> None:
+        self.queued_bytes -= count
+        if count == piece.length:
+            self._parts.popleft()
+        else:
+            self._parts[0] = FilePiece(piece.file, piece.position + count, piece.length - count)
+
+
+def _size_of(part: Part) -> int:
+    return part.length if isinstance(part, FilePiece) else len(part)
+
+
+def _plain_socket_fd(transport: asyncio.Transport) -> int | None:
+    if transport.get_extra_info("sslcontext") is not None:
+        return None
+    socket = transport.get_extra_info("socket")
+    return None if socket is None else int(socket.fileno())

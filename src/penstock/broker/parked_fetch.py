@@ -1,0 +1,208 @@
+"""A Fetch request from its arrival to its answer: read, perhaps wait, perhaps verify, send.
+
+A fetch is answered as soon as it has ``min_bytes``, anything went wrong, or its time is up. Until then it
+waits on its partitions and looks again whenever a high watermark moves; nothing polls.
+
+Data that has not been read from disk since the broker started is verified, off the loop, before the first
+byte of it is sent: a batch that rotted on disk is reported, not served.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from penstock.broker.fetch_sessions import FetchPlan, FetchPosition, PartitionKey
+from penstock.broker.partition import Partition
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError, CorruptLogError
+from penstock.storage.log_reader import LogSlice
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+READ_COMMITTED = 1
+
+
+class FetchLimits(NamedTuple):
+    """How much an answer wants and may hold."""
+
+    min_bytes: int
+    max_bytes: int
+    max_wait_ms: int
+    isolation_level: int
+
+
+class PartitionRead(NamedTuple):
+    """What one partition has for the answer."""
+
+    key: PartitionKey
+    code: ErrorCode
+    high_watermark: int = -1
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+    records: LogSlice | None = None
+    aborted: tuple[tuple[int, int], ...] | None = None
+    diverging: tuple[int, int] | None = None
+    partition: Partition | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of records."""
+        return 0 if self.records is None else self.records.size
+
+
+class ParkedFetch:
+    """One fetch under way."""
+
+    def __init__(
+        self,
+        broker: "Broker",
+        plan: FetchPlan,
+        limits: FetchLimits,
+        is_abandoned: Callable[[], bool],
+        answer: Callable[[list[PartitionRead]], None],
+    ) -> None:
+        self._broker = broker
+        self._plan = plan
+        self._limits = limits
+        self._is_abandoned = is_abandoned
+        self._answer = answer
+        self._timer: asyncio.TimerHandle | None = None
+        self._partitions: list[Partition] = []
+        self._wake: Callable[[], None] = self._look_again  # one object, so that it can be removed again
+
+    def start(self) -> None:
+        """Answer at once if possible, otherwise wait."""
+        reads = self._read()
+        if self._limits.max_wait_ms <= 0 or self._is_enough(reads):
+            self._deliver(reads)
+            return
+        self._partitions = [read.partition for read in reads if read.partition is not None]
+        for partition in self._partitions:
+            partition.add_fetch_waiter(self._wake)
+        self._timer = self._broker.loop.call_later(self._limits.max_wait_ms / 1000, self._time_is_up)
+
+    def _look_again(self) -> None:
+        if self._is_abandoned():
+            self._stop_waiting()
+            return
+        reads = self._read()
+        if self._is_enough(reads):
+            self._stop_waiting()
+            self._deliver(reads)
+
+    def _time_is_up(self) -> None:
+        self._stop_waiting()
+        if not self._is_abandoned():
+            self._deliver(self._read())
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for partition in self._partitions:
+            partition.remove_fetch_waiter(self._wake)
+        self._partitions = []
+
+    def _is_enough(self, reads: list[PartitionRead]) -> bool:
+        if not reads:
+            return True
+        if any(read.code != ErrorCode.NONE or read.diverging is not None for read in reads):
+            return True
+        return sum(read.size for read in reads) >= self._limits.min_bytes
+
+    def _read(self) -> list[PartitionRead]:
+        """Read every partition in order until the answer is full."""
+        left = self._limits.max_bytes
+        has_records = False
+        reads = []
+        for key, position in self._plan.positions:
+            read = self._read_partition(key, position, left, is_first=not has_records)
+            left -= read.size
+            has_records = has_records or read.size > 0
+            reads.append(read)
+        return reads
+
+    def _read_partition(
+        self, key: PartitionKey, position: FetchPosition, left: int, *, is_first: bool
+    ) -> PartitionRead:
+        try:
+            partition = self._find(key)
+            partition.check_is_here(position.current_leader_epoch)
+            return self._read_found(key, partition, position, left, is_first=is_first)
+        except ApiError as error:
+            return PartitionRead(key, error.code)
+
+    def _find(self, key: PartitionKey) -> Partition:
+        replicas = self._broker.replicas
+        if key.topic_id:
+            return replicas.by_id(key.topic_id, key.partition)
+        return replicas.by_name(key.topic, key.partition)
+
+    def _read_found(
+        self, key: PartitionKey, partition: Partition, position: FetchPosition, left: int, *, is_first: bool
+    ) -> PartitionRead:
+        log = partition.log
+        stable = partition.last_stable_offset
+        is_committed_only = self._limits.isolation_level == READ_COMMITTED
+        read = PartitionRead(
+            key,
+            ErrorCode.NONE,
+            high_watermark=partition.high_watermark,
+            last_stable_offset=stable,
+            log_start_offset=log.log_start_offset,
+            aborted=() if is_committed_only else None,
+            partition=partition,
+        )
+        if (diverging := _divergence(partition, position)) is not None:
+            return read._replace(diverging=diverging)
+        records = log.read(
+            position.fetch_offset,
+            max_bytes=max(0, min(position.max_bytes, left)),
+            end_offset=stable if is_committed_only else partition.high_watermark,
+            minimum_one_batch=is_first,
+        )
+        if is_committed_only and records.size:
+            return read._replace(
+                records=records, aborted=log.aborted_transactions(position.fetch_offset, stable)
+            )
+        return read._replace(records=records)
+
+    def _deliver(self, reads: list[PartitionRead]) -> None:
+        unverified = [read for read in reads if _needs_verification(read)]
+        if unverified:
+            self._broker.tasks.start(self._verify_then_answer(reads), name="verify fetched data")
+        else:
+            self._answer(reads)
+
+    async def _verify_then_answer(self, reads: list[PartitionRead]) -> None:
+        verified = []
+        for read in reads:
+            if _needs_verification(read):
+                read = await self._verified(read)
+            verified.append(read)
+        self._answer(verified)
+
+    async def _verified(self, read: PartitionRead) -> PartitionRead:
+        assert read.partition is not None
+        try:
+            await self._broker.workers.call(read.partition.log.verify, read.records)
+        except CorruptLogError as error:
+            self._broker.report_corruption(read.partition, error)
+            return PartitionRead(read.key, ErrorCode.CORRUPT_MESSAGE)
+        return read
+
+
+def _needs_verification(read: PartitionRead) -> bool:
+    if read.records is None or read.partition is None or not read.records.size:
+        return False
+    return read.partition.log.needs_verification(read.records)
+
+
+def _divergence(partition: Partition, position: FetchPosition) -> tuple[int, int] | None:
+    """Epoch and end offset up to which the reader's history is ours too, if it differs (KIP-595)."""
+    if position.last_fetched_epoch < 0:
+        return None
+    epoch, end_offset = partition.log.offset_for_leader_epoch(position.last_fetched_epoch)
+    if epoch == position.last_fetched_epoch and end_offset >= position.fetch_offset:
+        return None
+    return epoch, end_offset

@@ -1,0 +1,89 @@
+"""The listening socket, and the watch over the connections that came through it."""
+
+import asyncio
+
+from penstock.broker.clock import Clock
+from penstock.broker.connection import Connection, Requests, Surroundings
+from penstock.broker.connection_limits import ConnectionLimits
+from penstock.broker.frames import SCRATCH_BYTES
+from penstock.broker.request_memory import RequestMemory
+from penstock.config.broker_config import BrokerConfig
+from penstock.model.errors import OperatingError
+
+LISTEN_BACKLOG = 1024
+SWEEP_SECONDS = 1.0
+DRAIN_POLL_SECONDS = 0.02
+
+
+class Server:
+    """Accepts connections and closes those that keep the broker waiting."""
+
+    def __init__(self, config: BrokerConfig, requests: Requests, clock: Clock) -> None:
+        self._clock = clock
+        self._connections: dict[Connection, None] = {}
+        self._listening: asyncio.Server | None = None
+        self._surroundings = Surroundings(
+            requests=requests,
+            limits=ConnectionLimits(
+                total_max=config.integer("max.connections"),
+                per_address_max=config.integer("max.connections.per.ip"),
+                creation_rate_max=config.integer("max.connection.creation.rate"),
+            ),
+            memory=RequestMemory(config.integer("queued.max.request.bytes")),
+            scratch=bytearray(SCRATCH_BYTES),
+            frame_bytes_max=config.integer("socket.request.max.bytes"),
+            idle_seconds_max=config.integer("connections.max.idle.ms") / 1000,
+            clock=clock,
+            connections=self._connections,
+        )
+
+    @property
+    def connection_count(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
+    async def bind(self, host: str, port: int) -> int:
+        """Take the address; returns the port really taken, which matters when ``port`` is 0."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._listening = await loop.create_server(
+                lambda: Connection(self._surroundings, loop),
+                host or None,
+                port,
+                backlog=LISTEN_BACKLOG,
+                start_serving=False,
+            )
+        except OSError as error:
+            raise OperatingError(
+                f"Cannot listen on {host}:{port}: {error.strerror}. "
+                "Is another broker running there? Choose another address with --listen HOST:PORT."
+            ) from error
+        return int(self._listening.sockets[0].getsockname()[1])
+
+    async def accept(self) -> None:
+        """Let clients in."""
+        assert self._listening is not None
+        await self._listening.start_serving()
+
+    async def watch(self) -> None:
+        """Sweep overdue connections, for ever."""
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            now = self._clock.monotonic()
+            for connection in list(self._connections):
+                connection.close_if_overdue(now)
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Accept no more, let replies under way leave, then close everything."""
+        if self._listening is not None:
+            self._listening.close()
+        deadline = self._clock.monotonic() + grace_seconds
+        while self._owes_answers() and self._clock.monotonic() < deadline:  # noqa: ASYNC110 (nobody reports it)
+            await asyncio.sleep(DRAIN_POLL_SECONDS)
+        for connection in list(self._connections):
+            connection.close("the broker is stopping")
+        if self._listening is not None:
+            await self._listening.wait_closed()
+
+    def _owes_answers(self) -> bool:
+        return any(connection.is_owed_an_answer for connection in self._connections)

@@ -1,0 +1,242 @@
+"""A connection on a real socket, served by requests that answer when told to."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from penstock.broker.clock import SystemClock
+from penstock.broker.connection import Connection, Reply, Surroundings
+from penstock.broker.connection_limits import ConnectionLimits
+from penstock.broker.frames import SCRATCH_BYTES
+from penstock.broker.request_memory import RequestMemory
+from penstock.storage.log_reader import FilePiece
+from penstock.storage.real_filesystem import RealFileSystem
+from penstock.wire.framing import RequestHeader
+
+PRODUCE = 0
+FETCH = 1
+FRAME_MAX = 1 << 20
+
+
+def request(api_key: int, correlation_id: int) -> bytes:
+    """A frame whose header is valid; its body is for nobody."""
+    version = {PRODUCE: 3, FETCH: 4}[api_key]
+    header = (
+        api_key.to_bytes(2, "big")
+        + version.to_bytes(2, "big")
+        + correlation_id.to_bytes(4, "big")
+        + b"\xff\xff"
+    )
+    return len(header).to_bytes(4, "big") + header
+
+
+class HeldRequests:
+    """Serves by keeping the reply until the test fills it."""
+
+    def __init__(self) -> None:
+        self.replies: dict[int, Reply] = {}
+
+    def serve(self, header: RequestHeader, frame: bytearray, reply: Reply) -> None:
+        self.replies[header.correlation_id] = reply
+
+    async def wait_started(self, correlation_id: int) -> Reply:
+        await until(lambda: correlation_id in self.replies)
+        return self.replies[correlation_id]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+class Rig:
+    """A listening socket, what its connections share, and a client."""
+
+    def __init__(self) -> None:
+        self.requests = HeldRequests()
+        self.around = Surroundings(
+            requests=self.requests,
+            limits=ConnectionLimits(total_max=10, per_address_max=10, creation_rate_max=1000),
+            memory=RequestMemory(1 << 20),
+            scratch=bytearray(SCRATCH_BYTES),
+            frame_bytes_max=FRAME_MAX,
+            idle_seconds_max=600.0,
+            clock=SystemClock(),
+            connections={},
+        )
+        self.reader: asyncio.StreamReader
+        self.writer: asyncio.StreamWriter
+
+    @property
+    def connection(self) -> Connection:
+        (connection,) = self.around.connections
+        return connection
+
+
+@asynccontextmanager
+async def rig() -> AsyncIterator[Rig]:
+    subject = Rig()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Connection(subject.around, loop), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    subject.reader, subject.writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        yield subject
+    finally:
+        subject.writer.close()
+        server.close()
+        for connection in list(subject.around.connections):
+            connection.close("test is over")
+        await until(lambda: not subject.around.connections)
+
+
+def run(scenario: Callable[[Rig], Awaitable[None]]) -> None:
+    async def main() -> None:
+        async with rig() as subject:
+            await scenario(subject)
+
+    asyncio.run(main())
+
+
+def test_connection_produces_answered_out_of_order_are_sent_in_order() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(PRODUCE, 1) + request(PRODUCE, 2))
+        second = await subject.requests.wait_started(2)
+        second.send([b"second"])
+        subject.requests.replies[1].send([b"first,"])
+        assert await subject.reader.readexactly(12) == b"first,second"
+
+    run(scenario)
+
+
+def test_connection_other_request_waits_for_the_one_before() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(PRODUCE, 1) + request(FETCH, 2) + request(PRODUCE, 3))
+        first = await subject.requests.wait_started(1)
+        await asyncio.sleep(0.01)
+        assert set(subject.requests.replies) == {1}
+        first.send([b"1"])
+        fetch = await subject.requests.wait_started(2)
+        assert set(subject.requests.replies) == {1, 2}
+        fetch.send([b"2"])
+        (await subject.requests.wait_started(3)).send([b"3"])
+        assert await subject.reader.readexactly(3) == b"123"
+
+    run(scenario)
+
+
+def test_connection_request_without_answer_lets_the_next_one_go() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(PRODUCE, 1) + request(FETCH, 2))
+        (await subject.requests.wait_started(1)).send([])
+        (await subject.requests.wait_started(2)).send([b"only"])
+        assert await subject.reader.readexactly(4) == b"only"
+
+    run(scenario)
+
+
+def test_connection_frame_over_the_limit_is_dropped() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write((FRAME_MAX + 1).to_bytes(4, "big"))
+        assert await _read_to_end(subject.reader) == b""
+
+    run(scenario)
+
+
+def test_connection_pipeline_is_bounded_and_goes_on_when_answered() -> None:
+    async def scenario(subject: Rig) -> None:
+        count = 500
+        subject.writer.write(b"".join(request(PRODUCE, number) for number in range(count)))
+        await subject.requests.wait_started(63)
+        await asyncio.sleep(0.01)
+        assert len(subject.requests.replies) == 64
+        for number in range(count):
+            (await subject.requests.wait_started(number)).send([number.to_bytes(2, "big")])
+        expected = b"".join(number.to_bytes(2, "big") for number in range(count))
+        assert await subject.reader.readexactly(2 * count) == expected
+
+    run(scenario)
+
+
+def test_connection_lost_gives_all_memory_back() -> None:
+    async def scenario(subject: Rig) -> None:
+        half_a_frame = (1000).to_bytes(4, "big") + b"x" * 10
+        subject.writer.write(request(PRODUCE, 1) + request(FETCH, 2) + half_a_frame)
+        await subject.requests.wait_started(1)
+        await until(lambda: subject.around.memory.held_bytes == 30)
+        subject.writer.close()
+        await until(lambda: not subject.around.connections)
+        assert subject.around.memory.held_bytes == 0
+        assert subject.around.limits.total == 0
+        assert subject.requests.replies[1].is_abandoned
+        subject.requests.replies[1].send([b"too late"])
+
+    run(scenario)
+
+
+def test_connection_idle_too_long_is_closed() -> None:
+    async def scenario(subject: Rig) -> None:
+        await until(lambda: bool(subject.around.connections))
+        subject.connection.close_if_overdue(subject.around.clock.monotonic() + 599)
+        assert subject.around.connections
+        subject.connection.close_if_overdue(subject.around.clock.monotonic() + 601)
+        assert await _read_to_end(subject.reader) == b""
+
+    run(scenario)
+
+
+def test_connection_slow_sender_is_closed_though_bytes_trickle_in() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write((1000).to_bytes(4, "big") + b"x")
+        await until(lambda: subject.around.memory.held_bytes > 0)
+        begun = subject.around.clock.monotonic()
+        subject.writer.write(b"y")
+        await until(lambda: subject.around.memory.held_bytes > 1)
+        subject.connection.close_if_overdue(begun + 29)
+        assert subject.around.connections
+        subject.connection.close_if_overdue(begun + 35)
+        assert await _read_to_end(subject.reader) == b""
+
+    run(scenario)
+
+
+def test_connection_file_larger_than_all_buffers_arrives_whole(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 40_000 * 4
+    (tmp_path / "segment").write_bytes(b"skip" + content + b"rest")
+    file = RealFileSystem().open(str(tmp_path / "segment"))
+
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(FETCH, 1) + request(FETCH, 2))
+        reply = await subject.requests.wait_started(1)
+        reply.send([b"head", FilePiece(file, 4, len(content)), b"tail"])
+        (await subject.requests.wait_started(2)).send([b"next"])
+        received = await subject.reader.readexactly(len(content) + 12)
+        assert received == b"head" + content + b"tailnext"
+
+    run(scenario)
+    file.close()
+
+
+def test_connection_client_that_reads_nothing_is_closed_after_a_while() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(FETCH, 1))
+        reply = await subject.requests.wait_started(1)
+        reply.send([bytes(1 << 20)] * 32)
+        await asyncio.sleep(0.05)
+        now = subject.around.clock.monotonic()
+        subject.connection.close_if_overdue(now + 50)
+        assert subject.around.connections
+        subject.connection.close_if_overdue(now + 200)
+        await until(lambda: not subject.around.connections)
+
+    run(scenario)
+
+
+async def _read_to_end(reader: asyncio.StreamReader) -> bytes:
+    try:
+        async with asyncio.timeout(10):
+            return await reader.read()
+    except ConnectionResetError:
+        return b""
