@@ -6,7 +6,7 @@ NO_LOG_APPEND_TIME = -1
 
 
 class AppendResult(NamedTuple):
-    """Where a batch stands. It may be acknowledged once the log's flushed offset is behind ``last_offset``."""
+    """Where a batch stands; acknowledge it once the log's flushed offset is behind ``last_offset``."""
 
     base_offset: int
     last_offset: int

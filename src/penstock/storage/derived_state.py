@@ -3,6 +3,7 @@
 Both files are derived: a missing, damaged or outdated one only means that more of the log is read.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
@@ -11,13 +12,13 @@ from penstock.storage.batch_scan import walk
 from penstock.storage.checkpoints import LEADER_EPOCH_CHECKPOINT, read_leader_epoch_checkpoint
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.leader_epochs import LeaderEpochs
-from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
-from penstock.storage.producer_snapshot import decode_snapshot
+from penstock.storage.producer_snapshot import decode_snapshot, snapshot_path
 from penstock.storage.producer_state import ProducerStates
-from penstock.storage.replay import replay_segment
-from penstock.storage.segment import Segment, file_name
+from penstock.storage.replay import read_batch, replay_producer, replay_segment
+from penstock.storage.segment import Segment
 from penstock.storage.segment_end import find_end
 from penstock.storage.segment_lookup import header_at
+from penstock.storage.transaction_index import AbortedTransaction
 
 
 class LogBorder(NamedTuple):
@@ -35,8 +36,7 @@ def load_producers(
     for offset in sorted(snapshot_offsets, reverse=True):
         if offset <= border.offset:
             producers = ProducerStates()
-            path = join_path(directory, file_name(offset, SNAPSHOT_SUFFIX))
-            if decode_snapshot(filesystem.read_file(path), producers):
+            if decode_snapshot(filesystem.read_file(snapshot_path(directory, offset)), producers):
                 _replay(producers, border, offset)
                 return producers
     producers = ProducerStates()
@@ -105,3 +105,17 @@ def _rebuild_epochs(border: LogBorder) -> LeaderEpochs:
 
 def _first_epoch(segment: Segment) -> int:
     return header_at(segment, 0).leader_epoch
+
+
+def read_aborted(
+    filesystem: FileSystem, directory: str, snapshot_offsets: set[int], segments: list[Segment]
+) -> list[AbortedTransaction]:
+    """The aborted transactions of the last of ``segments``, read from the log because its index is lost."""
+    segment = segments[-1]
+    border = LogBorder(segments, 0, segment.base_offset)
+    producers = load_producers(filesystem, directory, snapshot_offsets, border)
+    found = (
+        replay_producer(producers, located.header, partial(read_batch, segment, located))
+        for located in walk(segment.file, 0, segment.readable_size)
+    )
+    return [aborted for aborted in found if aborted is not None]

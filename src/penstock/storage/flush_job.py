@@ -25,6 +25,7 @@ class SegmentWrite:
         "end_offset",
         "end_position",
         "file",
+        "largest",
         "position",
         "segment",
     )
@@ -45,6 +46,7 @@ class SegmentWrite:
         self.closing = closing
         self.end_position = segment.size
         self.end_offset = segment.next_offset
+        self.largest = (segment.largest_timestamp, segment.offset_of_largest_timestamp)
         #: Known from the beginning, or once the job has created it.
         self.file: File | None = None if creates else segment.file
 

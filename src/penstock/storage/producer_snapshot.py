@@ -11,7 +11,9 @@ from struct import Struct
 
 from penstock.records.batch import SEQUENCE_MAX
 from penstock.records.checksum import crc32c
+from penstock.storage.filesystem import join_path
 from penstock.storage.producer_state import Producer, ProducerStates
+from penstock.storage.segment import file_name
 
 SUFFIX = ".snapshot"
 VERSION = 1
@@ -21,6 +23,11 @@ _CRC_AT = 2
 _COUNT_AT = 6
 _CRC = Struct(">I")
 _ENTRY = Struct(">qhiqiqiq")
+
+
+def snapshot_path(directory: str, offset: int) -> str:
+    """Where the snapshot of the state at ``offset`` is."""
+    return join_path(directory, file_name(offset, SUFFIX))
 
 
 def encode_snapshot(states: ProducerStates) -> bytes:

@@ -153,8 +153,8 @@ class ProducerStates:
         if marker.coordinator_epoch < producer.coordinator_epoch:
             raise ApiError(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                f"Producer {producer.producer_id} got a marker of coordinator epoch {marker.coordinator_epoch} "
-                f"after one of {producer.coordinator_epoch}.",
+                f"Producer {producer.producer_id} got a marker of coordinator epoch "
+                f"{marker.coordinator_epoch} after one of {producer.coordinator_epoch}.",
             )
 
     def apply_marker(

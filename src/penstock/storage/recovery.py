@@ -25,7 +25,7 @@ from penstock.storage.flush_job import create_segment_file
 from penstock.storage.leader_epochs import LeaderEpochs
 from penstock.storage.leftovers import tidy_directory
 from penstock.storage.log_config import LogConfig
-from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
+from penstock.storage.producer_snapshot import snapshot_path
 from penstock.storage.producer_state import ProducerStates
 from penstock.storage.replay import replay_producer
 from penstock.storage.segment import Segment, file_name
@@ -252,7 +252,7 @@ class _Opening:
                 segment.transaction_index.add(aborted)
             self._epochs.assign(header.leader_epoch, header.base_offset)
             segment.take(header, position, size)
-        segment.publish(segment.size, segment.next_offset)
+        segment.publish_all()
 
     def _settle_tail(self, segment: Segment, bad: BadBatch, size: int, *, has_successor: bool) -> None:
         verdict = judge_tail(
@@ -305,7 +305,7 @@ class _Opening:
         bases = {segment.base_offset for segment in self._segments}
         newest = max((offset for offset in offsets if offset <= end_offset), default=-1)
         for offset in sorted(offsets - bases - {newest}):
-            self._filesystem.unlink(join_path(self._directory, file_name(offset, SNAPSHOT_SUFFIX)))
+            self._filesystem.unlink(snapshot_path(self._directory, offset))
             offsets.discard(offset)
 
     def _opened(self, snapshot_offsets: set[int]) -> OpenedLog:

@@ -46,8 +46,9 @@ def replay_segment(segment: Segment, producers: ProducerStates, *, position: int
     """Apply a range of a segment to the producers, batch by batch; the range begins and ends at borders."""
     for located in walk(segment.file, position, end_position):
         if located.header[9] >= 0:
-            replay_producer(producers, located.header, partial(_read_batch, segment, located))
+            replay_producer(producers, located.header, partial(read_batch, segment, located))
 
 
-def _read_batch(segment: Segment, located: Located) -> bytes:
+def read_batch(segment: Segment, located: Located) -> bytes:
+    """The bytes of a batch."""
     return segment.file.read(located.position, located.end - located.position)

@@ -45,6 +45,7 @@ class Segment:
         "next_offset",
         "offset_index",
         "offset_of_largest_timestamp",
+        "readable_largest",
         "readable_offset",
         "readable_size",
         "size",
@@ -78,6 +79,8 @@ class Segment:
         self.largest_timestamp: int | None = NO_TIMESTAMP if is_new else None
         #: The last offset of the first batch that has the largest timestamp.
         self.offset_of_largest_timestamp = base_offset
+        #: Both again, of what is readable.
+        self.readable_largest: tuple[int | None, int] = (self.largest_timestamp, base_offset)
         self.offset_index = OffsetIndex(
             filesystem, self.path(offset_index.SUFFIX), base_offset, is_new=is_new
         )
@@ -150,26 +153,21 @@ class Segment:
             self._indexed_timestamp = self.largest_timestamp
             self.time_index.add(self.largest_timestamp, self.offset_of_largest_timestamp)
 
-    def note_timestamp(self, timestamp: int, last_offset: int) -> None:
-        """Keep the largest timestamp up with a batch that is not indexed."""
-        if self.largest_timestamp is None or timestamp > self.largest_timestamp:
-            self.largest_timestamp = timestamp
-            self.offset_of_largest_timestamp = last_offset
-
     def restart_indexing(self) -> None:
-        """Forget all indexes, before the segment is built from its first batch."""
+        """Forget the offset and time index, before the segment is filled from its first batch."""
         self.offset_index.clear()
         self.time_index.clear()
-        self.transaction_index.clear()
         self.largest_timestamp = self._indexed_timestamp = NO_TIMESTAMP
+        self.readable_largest = (NO_TIMESTAMP, self.base_offset)
         self.bytes_since_index_entry = 0
         self.first_timestamp = None
 
     def resume_indexing(self, largest_timestamp: int, offset_of_largest: int) -> None:
-        """Go on indexing behind what the index files already have."""
+        """Go on behind what the index files already have; the newest time entry is given."""
         self._indexed_timestamp = largest_timestamp
         self.largest_timestamp = largest_timestamp
         self.offset_of_largest_timestamp = offset_of_largest
+        self.readable_largest = (largest_timestamp, offset_of_largest)
 
     def capture_indexes(self) -> list[IndexWrite]:
         """What the index files lack."""
@@ -183,35 +181,62 @@ class Segment:
             if index.path in by_path:
                 index.settle(by_path[index.path])
 
-    def publish(self, size: int, next_offset: int) -> None:
+    def publish(self, size: int, next_offset: int, largest: tuple[int | None, int]) -> None:
         """Everything up to here is in the file now and may be read; it came from us, so it is checked."""
         self.checked.add(self.readable_size, size)
         self.readable_size = size
         self.readable_offset = next_offset
+        self.readable_largest = largest
+
+    def publish_all(self) -> None:
+        """Everything taken in so far is in the file."""
+        self.publish(self.size, self.next_offset, (self.largest_timestamp, self.offset_of_largest_timestamp))
 
     def rebuild_indexes(self) -> None:
-        """Make the offset and time index anew from the readable batches."""
-        unread = (self.largest_timestamp, self.offset_of_largest_timestamp)
+        """Make the offset and time index anew from the readable batches.
+
+        A bad batch ends it with ``CorruptLogError``; the indexes then lead to what is before that batch.
+        """
+        appended = (self.largest_timestamp, self.offset_of_largest_timestamp)
         self.offset_index.clear()
         self.time_index.clear()
         self.largest_timestamp = self._indexed_timestamp = NO_TIMESTAMP
+        self.readable_largest = (None, self.base_offset)
         self.bytes_since_index_entry = 0
-        for position, header in walk(self.file, 0, self.readable_size):
-            self.index_batch(header.max_timestamp, header.last_offset, position, header.size_bytes)
-        self.finish_time_index()
-        if unread[0] is not None and unread[0] > self.largest_timestamp and unread[1] >= self.readable_offset:
-            self.largest_timestamp, self.offset_of_largest_timestamp = unread
+        try:
+            for position, header in walk(self.file, 0, self.readable_size):
+                self.index_batch(header.max_timestamp, header.last_offset, position, header.size_bytes)
+            self.finish_time_index()
+            self.readable_largest = (self.largest_timestamp, self.offset_of_largest_timestamp)
+        finally:
+            if self.size > self.readable_size:
+                self.largest_timestamp, self.offset_of_largest_timestamp = appended
 
     def cut(self, position: int, next_offset: int) -> None:
-        """Forget everything from ``position``, where the batch with ``next_offset`` began; files follow."""
+        """Forget every batch from ``position``, where ``next_offset`` began; the files follow.
+
+        The largest timestamp is not known afterwards, unless the cut is at the end of what is readable.
+        """
+        if position != self.readable_size:
+            self.readable_largest = (None, self.base_offset)
         self.size = self.readable_size = position
         self.next_offset = self.readable_offset = next_offset
         self.checked.cut(position)
         self.damaged.cut(position)
+        self.transaction_index.truncate(next_offset)
+        if position == 0:
+            self.restart_indexing()
+            return
+        self.largest_timestamp, self.offset_of_largest_timestamp = self.readable_largest
         try:
             self.offset_index.truncate(position)
             self.time_index.truncate(next_offset)
-            self.transaction_index.truncate(next_offset)
+            self._recall_index_ends()
         except DamagedIndexError:
-            self.offset_index.clear()
-            self.time_index.clear()
+            self.rebuild_indexes()
+
+    def _recall_index_ends(self) -> None:
+        entry = self.time_index.last_entry()
+        self._indexed_timestamp = NO_TIMESTAMP if entry is None else entry.timestamp
+        noted = self.offset_index.last_entry()
+        self.bytes_since_index_entry = self.size - (0 if noted is None else noted.position)

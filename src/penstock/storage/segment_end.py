@@ -6,7 +6,7 @@ from penstock.model.errors import CorruptLogError
 from penstock.model.ids import NO_EPOCH
 from penstock.storage.batch_scan import Located, walk
 from penstock.storage.segment import Segment
-from penstock.storage.segment_lookup import measure_largest_timestamp, position_before
+from penstock.storage.segment_lookup import header_at, measure_largest_timestamp, position_before
 
 
 class SegmentEnd(NamedTuple):
@@ -44,14 +44,6 @@ def resume_segment(segment: Segment, end: SegmentEnd) -> None:
     """Let the segment end at ``end`` in memory, with indexes to match, ready for the next batch."""
     segment.cut(end.position, end.next_offset)
     if end.position == 0:
-        segment.restart_indexing()
         return
-    # The newest time entry has the largest timestamp of everything before the newest offset entry.
-    segment.largest_timestamp = None
     measure_largest_timestamp(segment)
-    entry = segment.offset_index.last_entry()
-    indexed = 0 if entry is None else entry.position
-    for _, header in walk(segment.file, indexed, end.position):
-        segment.note_timestamp(header.max_timestamp, header.last_offset)
-    segment.bytes_since_index_entry = end.position - indexed
-    segment.first_timestamp = next(walk(segment.file, 0, end.position)).header.max_timestamp
+    segment.first_timestamp = header_at(segment, 0).max_timestamp

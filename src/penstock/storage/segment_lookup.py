@@ -13,7 +13,7 @@ from penstock.records.batch import HEADER_BYTES, BatchHeader, read_header
 from penstock.records.errors import CorruptBatchError
 from penstock.storage.batch_scan import Located, walk
 from penstock.storage.segment import NO_TIMESTAMP, Segment
-from penstock.storage.sparse_index import VALUE, DamagedIndexError
+from penstock.storage.sparse_index import DamagedIndexError
 from penstock.storage.time_index import TimeEntry
 
 WALK_BYTES_MAX = 16 * 1024 * 1024
@@ -79,31 +79,36 @@ def find_timestamp(segment: Segment, timestamp: int, start_offset: int) -> Locat
 def find_largest_timestamp(segment: Segment) -> Located | None:
     """The first readable batch with the largest timestamp of those that are readable."""
     measure_largest_timestamp(segment)
-    offset = segment.offset_of_largest_timestamp
-    if offset < segment.readable_offset:
-        return locate(segment, offset)
-    entry = segment.time_index.floor(segment.readable_offset - 1 - segment.base_offset, column=VALUE)
-    best = locate(segment, segment.base_offset if entry is None else segment.base_offset + entry[1])
-    if best is None:
-        return None
-    for located in walk(segment.file, best.end, segment.readable_size):
-        if located.header.max_timestamp > best.header.max_timestamp:
-            best = located
-    return best
+    return locate(segment, segment.readable_largest[1])
 
 
 def measure_largest_timestamp(segment: Segment) -> int:
-    """The largest timestamp: known, or from the time index or, if that lies, from the batches."""
-    if segment.largest_timestamp is None:
+    """The largest timestamp of what is readable: known, from the indexes or, if those lie, from all batches.
+
+    The newest time entry has the largest timestamp of everything before the newest offset entry; the few
+    batches behind that are looked at.
+    """
+    if segment.readable_largest[0] is None:
         try:
-            entry = segment.time_index.last_entry()
+            _resume_from_indexes(segment)
         except DamagedIndexError:
-            entry = None
-        if entry is not None and _has_timestamp(segment, *entry):
-            segment.resume_indexing(*entry)
-        else:
             segment.rebuild_indexes()
-    return NO_TIMESTAMP if segment.largest_timestamp is None else segment.largest_timestamp
+    largest = segment.readable_largest[0]
+    return NO_TIMESTAMP if largest is None else largest
+
+
+def _resume_from_indexes(segment: Segment) -> None:
+    entry = segment.time_index.last_entry()
+    if entry is not None and not _has_timestamp(segment, *entry):
+        raise DamagedIndexError(f"Index {segment.time_index.path} does not agree with its log")
+    largest = entry or TimeEntry(NO_TIMESTAMP, segment.base_offset)
+    segment.resume_indexing(*largest)
+    start = position_before(segment, segment.readable_offset)
+    for _, header in walk(segment.file, start, segment.readable_size):
+        if header.max_timestamp > largest.timestamp:
+            largest = TimeEntry(header.max_timestamp, header.last_offset)
+    segment.largest_timestamp, segment.offset_of_largest_timestamp = largest
+    segment.readable_largest = largest
 
 
 def _believed(segment: Segment, look_up: Callable[[], tuple[int, int] | None]) -> tuple[int, int] | None:

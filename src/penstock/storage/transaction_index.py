@@ -5,7 +5,7 @@ marker's), last stable offset. The file exists only where something was aborted.
 committed data gets the entries that overlap what it fetched, and drops those producers' records.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
 
@@ -34,18 +34,24 @@ class AbortedTransaction(NamedTuple):
 class TransactionIndex:
     """The aborted transactions of one segment, read from the file when first asked for."""
 
-    __slots__ = ("_entries", "_filesystem", "_is_dirty", "path")
+    __slots__ = ("_entries", "_filesystem", "_is_dirty", "is_damaged", "path")
 
     def __init__(self, filesystem: FileSystem, path: str, *, is_new: bool) -> None:
         self.path = path
         self._filesystem = filesystem
         self._entries: list[AbortedTransaction] | None = [] if is_new else None
         self._is_dirty = False
+        #: Whether the file was nonsense, so that what is known is not all; ``replace`` heals it.
+        self.is_damaged = False
 
     def entries(self) -> list[AbortedTransaction]:
         """All of them, in the order of their markers."""
         if self._entries is None:
-            self._entries = self._read()
+            try:
+                self._entries = self._read()
+            except DamagedIndexError:
+                self._entries = []
+                self.is_damaged = True
         return self._entries
 
     def add(self, aborted: AbortedTransaction) -> None:
@@ -53,10 +59,11 @@ class TransactionIndex:
         self.entries().append(aborted)
         self._is_dirty = True
 
-    def clear(self) -> None:
-        """Forget everything, before building anew."""
-        self._entries = []
-        self._is_dirty = self._filesystem.exists(self.path)
+    def replace(self, entries: list[AbortedTransaction]) -> None:
+        """Take what was read from the log instead of what the file said."""
+        self._entries = entries
+        self._is_dirty = True
+        self.is_damaged = False
 
     def truncate(self, offset: int) -> None:
         """Forget those whose marker is at or behind ``offset``."""
@@ -65,8 +72,8 @@ class TransactionIndex:
         self._entries = kept
 
     def capture(self) -> IndexWrite | None:
-        """The whole content, for a job to write; None when the file has it."""
-        if not self._is_dirty or self._entries is None:
+        """The whole content, for a job to write; None when the file has it, or must be made anew."""
+        if not self._is_dirty or self._entries is None or self.is_damaged:
             return None
         data = b"".join(ENTRY.pack(VERSION, *entry) for entry in self._entries)
         return IndexWrite(self.path, 0, data, len(self._entries))
@@ -84,15 +91,11 @@ class TransactionIndex:
         return list(_decode(ENTRY.iter_unpack(data), self.path))
 
 
-def _decode(rows: Iterable[tuple[int, ...]], path: str) -> Iterable[AbortedTransaction]:
+def _decode(rows: Iterable[tuple[int, ...]], path: str) -> Iterator[AbortedTransaction]:
     newest = -1
     for version, producer_id, first_offset, last_offset, last_stable_offset in rows:
-        if (
-            version != VERSION
-            or producer_id < 0
-            or not 0 <= first_offset <= last_offset
-            or last_offset < newest
-        ):
+        is_possible = producer_id >= 0 and 0 <= first_offset <= last_offset and newest <= last_offset
+        if version != VERSION or not is_possible:
             raise DamagedIndexError(f"Index {path} has an entry that cannot be")
         newest = last_offset
         yield AbortedTransaction(producer_id, first_offset, last_offset, last_stable_offset)
