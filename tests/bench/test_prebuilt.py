@@ -15,6 +15,7 @@ from penstock.bench.prebuilt import (
 from penstock.bench.stamped_batch import StampedBatch
 from penstock.bench.topics import BenchPartition
 from penstock.model.error_codes import ErrorCode
+from penstock.model.ids import TopicId
 from penstock.records.batch import read_header
 from penstock.records.compression import Codec
 from penstock.records.record import decode_records
@@ -74,7 +75,7 @@ def test_produce_request_every_version_carries_the_batch_and_its_correlation_id(
 @pytest.mark.parametrize("version", versions(ApiKey.PRODUCE))
 def test_produce_error_position_every_version_is_where_the_code_stands(version: int) -> None:
     outcome = PartitionProduceResponse(index=3, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER, base_offset=5)
-    topic = TopicProduceResponse(name="orders", topic_id=PARTITION.topic_id, partition_responses=(outcome,))
+    topic = TopicProduceResponse(name="orders", topic_id=TopicId(PARTITION.topic_id), partition_responses=(outcome,))
     answer = encode_response(ApiKey.PRODUCE, version, 9, ProduceResponse(responses=(topic,)))
 
     position = produce_error_position(PARTITION, version=version)

@@ -108,6 +108,7 @@ class _TimedRun:
     def _begin_counting(self, now_ns: int) -> None:
         self._is_counting = True
         self._count_from_ns = now_ns
+        self._stop_at_ns = now_ns + int(self._load.seconds * _NANOSECONDS)
         self._requests_before = sum(lane.completed for lane in self._lanes)
         for lane in self._lanes:
             lane.keeps_waits = True
