@@ -339,6 +339,21 @@ class Connection:
         except TimeoutError:
             return False
 
+    def hang_up_sending(self) -> None:
+        """Nothing more will be said; answers may still come."""
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def is_drained(self) -> bool:
+        """Read whatever comes until the broker hangs up; False when it never does."""
+        try:
+            while self.socket.recv(65536):
+                pass
+        except ConnectionError:
+            return True
+        except TimeoutError:
+            return False
+        return True
+
     def receive_frame(self) -> bytes:
         """One answer, without its length."""
         (length,) = struct.unpack(">i", self._exactly(4))
