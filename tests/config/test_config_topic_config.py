@@ -52,3 +52,9 @@ def test_default_of_a_setting_without_broker_key_goes_by_kafkas_broker_name() ->
     config = topic_config({}, build_broker_config())
     assert config.stack("delete.retention.ms")[0].name == "log.cleaner.delete.retention.ms"
     assert config.stack("remote.storage.enable")[0].name == "remote.storage.enable"
+
+
+def test_override_from_the_future_is_left_out() -> None:
+    config = topic_config({"not.invented.yet": "1", "retention.ms": "7"}, build_broker_config())
+    assert config.integer("retention.ms") == 7
+    assert sorted(config) == sorted(TOPIC_KEYS)

@@ -163,6 +163,29 @@ def test_features_and_producer_ids_move() -> None:
     assert image.next_producer_id == 1000
 
 
+def test_what_records_do_not_touch_stays_the_same_object() -> None:
+    config = ConfigRecord(resource_type=2, resource_name="a", name="k", value="v")
+    first = ClusterImage().apply([*make_topic("a", A), *make_topic("b", B), config])
+    second = first.apply([make_partition(B, 1)])
+    assert second.topics["a"] is first.topics["a"]
+    assert second.topics["b"] is not first.topics["b"]
+    assert second.configs is first.configs
+    assert second.brokers is first.brokers
+    third = second.apply([ProducerIdsRecord(broker_id=1, next_producer_id=5)])
+    assert third.topics is second.topics
+
+
+def test_changed_settings_are_found_by_resource() -> None:
+    def config(name: str, value: str | None) -> ConfigRecord:
+        return ConfigRecord(resource_type=2, resource_name=name, name="k", value=value)
+
+    first = ClusterImage().apply([config("a", "1"), config("b", "1"), config("c", "1")])
+    second = first.apply([config("b", "2"), config("c", None), config("d", "1")])
+    assert {each.name for each in second.resources_changed_since(first)} == {"b", "c", "d"}
+    assert first.apply([NoOpRecord()]).resources_changed_since(first) == frozenset()
+    assert first.apply([config("x", None)]).configs is first.configs
+
+
 @pytest.mark.parametrize(
     "records",
     [

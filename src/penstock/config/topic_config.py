@@ -1,11 +1,15 @@
 """A topic's settings: what was set on the topic, over the broker's defaults for topics."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from penstock.config.broker_config import BrokerConfig
 from penstock.config.definition import ConfigKey
 from penstock.config.settings import ConfigSource, Setting, Settings, default_setting
 from penstock.config.topic_keys import TOPIC_KEYS
+
+BROKER_CONFIGS_KEPT = 4
+"""A broker has one at a time; a few more, since a change makes a new one while the old is in use."""
 
 
 class TopicConfig(Settings):
@@ -17,17 +21,23 @@ class TopicConfig(Settings):
 def topic_config(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConfig:
     """The settings of a topic that carries ``overrides``.
 
-    Overrides come from the metadata log, where they were checked before they were written.
+    Overrides come from the metadata log, where they were checked before they were written; one that this
+    version does not know is left out, so that a newer broker's records cannot stop an older.
     """
-    stacks = {name: _stack(key, overrides.get(name), broker) for name, key in TOPIC_KEYS.items()}
+    defaults = _defaults(broker)
+    if not overrides:
+        return defaults
+    stacks = dict(defaults.stacks)
+    for name, text in overrides.items():
+        if name in TOPIC_KEYS:
+            stacks[name] = (_topic_setting(TOPIC_KEYS[name], text), *stacks[name])
     return TopicConfig(TOPIC_KEYS, stacks)
 
 
-def _stack(key: ConfigKey, override: str | None, broker: BrokerConfig) -> tuple[Setting, ...]:
-    defaults = _broker_defaults(key, broker)
-    if override is None:
-        return defaults
-    return (_topic_setting(key, override), *defaults)
+@lru_cache(maxsize=BROKER_CONFIGS_KEPT)
+def _defaults(broker: BrokerConfig) -> TopicConfig:
+    """The settings of a topic on which nothing was set: most topics share them."""
+    return TopicConfig(TOPIC_KEYS, {name: _broker_defaults(key, broker) for name, key in TOPIC_KEYS.items()})
 
 
 def _topic_setting(key: ConfigKey, text: str) -> Setting:

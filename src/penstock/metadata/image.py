@@ -7,7 +7,7 @@ raises ``InvariantError``.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import Generic, TypeVar, assert_never
 
 from penstock.metadata.broker_image import BrokerImage, registered_broker
 from penstock.metadata.records import (
@@ -30,6 +30,9 @@ from penstock.model.names import metric_name
 
 NO_CONFIGS: Mapping[str, str] = {}
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterImage:
@@ -47,7 +50,10 @@ class ClusterImage:
     partition_count: int = 0
 
     def apply(self, records: Iterable[MetadataRecord]) -> "ClusterImage":
-        """The image after ``records``. Give many at once: every call copies what it changes."""
+        """The image after ``records``. Give many at once: every call copies what it changes.
+
+        What they do not touch is the very same object in both images, so that ``is`` finds what changed.
+        """
         changes = _Changes(self)
         for record in records:
             changes.replay(record)
@@ -65,36 +71,59 @@ class ClusterImage:
         """What was set on all brokers at once."""
         return self.configs.get(ALL_BROKERS, NO_CONFIGS)
 
+    def resources_changed_since(self, before: "ClusterImage") -> frozenset[ConfigResource]:
+        """Whose settings differ from an earlier image's; found by identity, so it costs little."""
+        if self.configs is before.configs:
+            return frozenset()
+        resources = self.configs.keys() | before.configs.keys()
+        return frozenset(each for each in resources if self.configs.get(each) is not before.configs.get(each))
+
     def live_brokers(self) -> tuple[BrokerImage, ...]:
         """Brokers that are not fenced, in the order of their ids."""
         return tuple(self.brokers[id] for id in sorted(self.brokers) if not self.brokers[id].is_fenced)
+
+
+class _Draft(Generic[Key, Value]):
+    """A mapping that is copied when it is first written to, so that an untouched one stays the very same."""
+
+    __slots__ = ("_copy", "current")
+
+    def __init__(self, original: Mapping[Key, Value]) -> None:
+        self.current = original
+        self._copy: dict[Key, Value] | None = None
+
+    def writable(self) -> dict[Key, Value]:
+        if self._copy is None:
+            self._copy = dict(self.current)
+            self.current = self._copy
+        return self._copy
 
 
 class _Changes:
     """An image in the making."""
 
     def __init__(self, image: ClusterImage) -> None:
-        self._brokers = dict(image.brokers)
-        self._topics = dict(image.topics)
-        self._by_id = dict(image.topics_by_id)
-        self._metric_names = dict(image.metric_names)
-        self._configs = dict(image.configs)
-        self._features = dict(image.features)
+        self._brokers = _Draft(image.brokers)
+        self._topics = _Draft(image.topics)
+        self._by_id = _Draft(image.topics_by_id)
+        self._metric_names = _Draft(image.metric_names)
+        self._configs = _Draft(image.configs)
+        self._features = _Draft(image.features)
         self._next_producer_id = image.next_producer_id
         self._partition_count = image.partition_count
         #: Partitions of the topics that these records touch; written back once, at the end.
-        self._drafts: dict[TopicId, list[PartitionImage]] = {}
+        self._partition_drafts: dict[TopicId, list[PartitionImage]] = {}
 
     def image(self) -> ClusterImage:
-        for topic_id in list(self._drafts):
-            self._write_back(topic_id)
+        for topic_id, partitions in self._partition_drafts.items():
+            self._put_topic(replace(self._topic(topic_id), partitions=tuple(partitions)))
         return ClusterImage(
-            brokers=self._brokers,
-            topics=self._topics,
-            topics_by_id=self._by_id,
-            metric_names=self._metric_names,
-            configs=self._configs,
-            features=self._features,
+            brokers=self._brokers.current,
+            topics=self._topics.current,
+            topics_by_id=self._by_id.current,
+            metric_names=self._metric_names.current,
+            configs=self._configs.current,
+            features=self._features.current,
             next_producer_id=self._next_producer_id,
             partition_count=self._partition_count,
         )
@@ -112,9 +141,9 @@ class _Changes:
             case ConfigRecord():
                 self._set_config(record)
             case RegisterBrokerRecord():
-                self._brokers[NodeId(record.broker_id)] = registered_broker(record)
+                self._brokers.writable()[NodeId(record.broker_id)] = registered_broker(record)
             case FeatureLevelRecord():
-                self._features[record.name] = record.feature_level
+                self._features.writable()[record.name] = record.feature_level
             case ProducerIdsRecord():
                 self._move_producer_ids(record)
             case NoOpRecord():
@@ -123,18 +152,19 @@ class _Changes:
                 assert_never(record)
 
     def _add_topic(self, record: TopicRecord) -> None:
-        if record.name in self._topics or record.topic_id in self._by_id:
+        if record.name in self._topics.current or record.topic_id in self._by_id.current:
             raise InvariantError(f"topic {record.name} is made a second time")
-        topic = TopicImage(name=record.name, topic_id=record.topic_id, partitions=())
-        self._topics[record.name] = self._by_id[record.topic_id] = topic
-        self._metric_names[metric_name(record.name)] = record.name
+        self._put_topic(TopicImage(name=record.name, topic_id=record.topic_id, partitions=()))
+        self._metric_names.writable()[metric_name(record.name)] = record.name
 
     def _remove_topic(self, record: RemoveTopicRecord) -> None:
         topic = self._topic(record.topic_id)
         self._partition_count -= len(self._partitions(record.topic_id))
-        del self._drafts[record.topic_id], self._topics[topic.name], self._by_id[record.topic_id]
-        self._metric_names.pop(metric_name(topic.name), None)
-        self._configs.pop(ConfigResource(ResourceType.TOPIC, topic.name), None)
+        del self._partition_drafts[record.topic_id]
+        del self._topics.writable()[topic.name]
+        del self._by_id.writable()[record.topic_id]
+        self._metric_names.writable().pop(metric_name(topic.name), None)
+        self._drop_configs(ConfigResource(ResourceType.TOPIC, topic.name))
 
     def _add_partition(self, record: PartitionRecord) -> None:
         partitions = self._partitions(record.topic_id)
@@ -153,15 +183,19 @@ class _Changes:
 
     def _set_config(self, record: ConfigRecord) -> None:
         resource = ConfigResource(ResourceType(record.resource_type), record.resource_name)
-        values = dict(self._configs.get(resource, {}))
+        values = dict(self._configs.current.get(resource, NO_CONFIGS))
         if record.value is None:
             values.pop(record.name, None)
         else:
             values[record.name] = record.value
         if values:
-            self._configs[resource] = values
+            self._configs.writable()[resource] = values
         else:
-            self._configs.pop(resource, None)
+            self._drop_configs(resource)
+
+    def _drop_configs(self, resource: ConfigResource) -> None:
+        if resource in self._configs.current:
+            del self._configs.writable()[resource]
 
     def _move_producer_ids(self, record: ProducerIdsRecord) -> None:
         if record.next_producer_id <= self._next_producer_id:
@@ -171,15 +205,15 @@ class _Changes:
         self._next_producer_id = record.next_producer_id
 
     def _topic(self, topic_id: TopicId) -> TopicImage:
-        if topic_id not in self._by_id:
+        if topic_id not in self._by_id.current:
             raise InvariantError(f"topic {topic_id.hex()} does not exist")
-        return self._by_id[topic_id]
+        return self._by_id.current[topic_id]
 
     def _partitions(self, topic_id: TopicId) -> list[PartitionImage]:
-        if topic_id not in self._drafts:
-            self._drafts[topic_id] = list(self._topic(topic_id).partitions)
-        return self._drafts[topic_id]
+        if topic_id not in self._partition_drafts:
+            self._partition_drafts[topic_id] = list(self._topic(topic_id).partitions)
+        return self._partition_drafts[topic_id]
 
-    def _write_back(self, topic_id: TopicId) -> None:
-        topic = replace(self._by_id[topic_id], partitions=tuple(self._drafts[topic_id]))
-        self._topics[topic.name] = self._by_id[topic_id] = topic
+    def _put_topic(self, topic: TopicImage) -> None:
+        self._topics.writable()[topic.name] = topic
+        self._by_id.writable()[topic.topic_id] = topic
