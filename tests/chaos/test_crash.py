@@ -10,9 +10,16 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from tests.broker_process import Server, wait_until
+from tests.broker_process import Server
 from tests.chaos.vitals import TRACEBACK
-from tests.chaos.writers import LibrdkafkaWriter, PipelinedWriter, Writer, number_of
+from tests.chaos.writers import (
+    LibrdkafkaWriter,
+    PipelinedWriter,
+    Writer,
+    check_stored,
+    number_of,
+    wait_for_progress,
+)
 from tests.conftest import MakeServer
 from tests.raw_kafka import Connection
 
@@ -48,8 +55,7 @@ class Ledger:
                 for partition in range(writer.partitions):
                     mine = offsets_to_numbers(writer.acknowledged, partition)
                     self._compare(raw, writer.topic, partition, mine)
-                    numbers = [number_of(value) for value in raw.fetch_values(writer.topic, partition)]
-                    writer.check(partition, numbers)
+        check_stored(self._server.bootstrap, self._writers)
 
     def _compare(self, raw: Connection, topic: str, partition: int, mine: dict[int, int]) -> None:
         if not mine:
@@ -82,24 +88,6 @@ def make_writers(server: Server) -> list[Writer]:
         LibrdkafkaWriter(at, "plain", partitions=3, acks="1", is_idempotent=False),
         LibrdkafkaWriter(at, "once", partitions=3, acks="all", is_idempotent=True),
     ]
-
-
-def acknowledged_count(writers: Sequence[Writer]) -> int:
-    return sum(len(writer.acknowledged) for writer in writers)
-
-
-def wait_for_progress(writers: Sequence[Writer], count: int) -> None:
-    """Until every writer is served again and so many more records are acknowledged."""
-    before = [len(writer.acknowledged) for writer in writers]
-    wait_until(
-        lambda: (
-            acknowledged_count(writers) >= sum(before) + count
-            and all(len(writer.acknowledged) > old for writer, old in zip(writers, before, strict=True))
-        ),
-        what=f"{count} more acknowledgements and progress of every writer",
-        seconds=60,
-        every_seconds=0.002,
-    )
 
 
 def test_killed_broker_has_every_acknowledged_record_after_each_restart(make_server: MakeServer) -> None:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from confluent_kafka import KafkaError, Message, Producer
+from tests.broker_process import wait_until
 from tests.raw_kafka import PRODUCE, Connection, produce_body, read_produce, request_frame, values_batch
 
 IN_FLIGHT = 5
@@ -219,3 +220,28 @@ class LibrdkafkaWriter:
         assert partition is not None
         assert offset is not None
         self.acknowledged.append((partition, offset, number_of(message.value())))
+
+
+def wait_for_progress(writers: Sequence[Writer], count: int) -> None:
+    """Until every writer is served again and so many more records are acknowledged."""
+    before = [len(writer.acknowledged) for writer in writers]
+
+    def has_progressed() -> bool:
+        now = [len(writer.acknowledged) for writer in writers]
+        return sum(now) >= sum(before) + count and all(a < b for a, b in zip(before, now, strict=True))
+
+    wait_until(
+        has_progressed,
+        what=f"{count} more acknowledgements and progress of every writer",
+        seconds=60,
+        every_seconds=0.002,
+    )
+
+
+def check_stored(bootstrap: str, writers: Sequence[Writer]) -> None:
+    """Every partition's content is one that its writer's promise allows."""
+    with Connection(bootstrap) as raw:
+        for writer in writers:
+            for partition in range(writer.partitions):
+                values = raw.fetch_values(writer.topic, partition)
+                writer.check(partition, [number_of(value) for value in values])
