@@ -38,9 +38,9 @@ from penstock.model.errors import ApiError, CorruptLogError, StorageError
 from penstock.model.ids import NodeId, Offset, TopicId, TopicPartition
 from penstock.model.names import METADATA_TOPIC
 from penstock.storage.filesystem import FileSystem
-from penstock.storage.log import Log
+from penstock.storage.log import DeletionJob, Log
 from penstock.storage.log_config import UNLIMITED, LogConfig
-from penstock.storage.log_directory import LogDirectory, Owner
+from penstock.storage.log_directory import DirectoryOptions, LogDirectory
 from penstock.storage.log_loading import LogSpec
 from penstock.storage.tail_cache import TailCache
 
@@ -154,6 +154,19 @@ class Broker:
         job = self.log_directory.begin_checkpoint(self.clock.wall_ms(), self._high_watermarks())
         await self.workers.call(job.run)
 
+    async def checkpoint_derived_files(self) -> None:
+        """Write the index entries and leader epochs that are only in memory yet."""
+        for log in list(self.log_directory.logs.values()):
+            job = log.begin_checkpoint()
+            if job is None:
+                continue
+            try:
+                await self.workers.call(job.run)
+            except StorageError:
+                log.fail_checkpoint(job)
+                raise
+            log.finish_checkpoint(job)
+
     async def expire(self, partition: Partition) -> None:
         """Roll and expire one partition's segments."""
         now = self.clock.wall_ms()
@@ -164,26 +177,32 @@ class Broker:
             return
         await self.checkpoint()  # the log's beginning is on disk before files go
         await self.workers.call(job.run)
+        self.loop.call_later(job.delay_ms / 1000, self._remove_segments, job)
         logger.info(
             "segments expired",
             extra={"partition": str(partition), "log_start_offset": partition.log.log_start_offset},
         )
 
+    def _remove_segments(self, job: DeletionJob) -> None:
+        self.tasks.start(self.workers.call(job.remove), name="remove expired segments")
+
     async def recover_from_full_disk(self) -> None:
         """There is room: logs that had to give up a write may go on."""
-        for partition in list(self.replicas):
-            if partition.log.needs_rewind:
-                await self.workers.call(partition.log.rewind)
-                logger.info("log writable again", extra={"partition": str(partition)})
+        for log in list(self.log_directory.logs.values()):
+            job = log.begin_rewind()
+            if job is not None:
+                await self.workers.call(job.run)
+                log.finish_rewind(job)
+                logger.info("log takes appends again", extra={"partition": str(log.topic_partition)})
 
     def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
         """Damaged data was asked for: say so; whoever asked is answered with an error."""
         logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
 
     def _open_directory(self) -> LogDirectory:
-        owner = Owner(node_id=self.node_id, cluster_id=None, new_uuid=self.entropy.uuid)
+        options = DirectoryOptions(node_id=self.node_id, new_uuid=self.entropy.uuid)
         path = self._started_with.data_directory
-        return LogDirectory.open(self._filesystem, path, owner, now=self.clock.wall_ms())
+        return LogDirectory.open(self._filesystem, path, options, now=self.clock.wall_ms())
 
     async def _open_quorum(self) -> Quorum:
         spec = LogSpec(partition=METADATA_PARTITION, topic_id=METADATA_TOPIC_ID, config=METADATA_LOG)

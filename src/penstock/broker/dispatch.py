@@ -1,8 +1,8 @@
 """From a frame to the handler of its API, and from what it returns to a reply.
 
 There are two kinds of handler. Most are ``async def handle(broker, request, header) -> response``. The two
-hot ones, Produce and Fetch, are ``def handle(broker, request, reply)``: they fill the reply themselves, now or
-later, and so cost no task.
+hot ones, Produce and Fetch, are ``def handle(broker, request, reply)``: they fill the reply themselves, now
+or later, and so cost no task.
 
 What cannot be answered ends the connection, as Kafka does it: an unknown API or version, or a body that is
 no request. An error nobody expected does too, and is logged in full; the peer learns nothing.

@@ -49,7 +49,8 @@ class Flusher:
         self._workers = workers
         self._call_soon = call_soon
         self._on_fatal = on_fatal
-        self._dirty: dict[FlushOwner, None] = {}
+        #: Who waits for the next round, and whether it must flush even where the topic does not ask for it.
+        self._dirty: dict[FlushOwner, bool] = {}
         self._round_is_due = False
         self._round: list[tuple[FlushOwner, FlushJob]] = []
         self._round_ended: list[asyncio.Future[None]] = []
@@ -61,9 +62,9 @@ class Flusher:
         """Whether everything appended so far has been dealt with."""
         return not self._dirty and not self._round
 
-    def mark_dirty(self, owner: FlushOwner) -> None:
-        """Have the owner's log written and flushed in the next round."""
-        self._dirty[owner] = None
+    def mark_dirty(self, owner: FlushOwner, *, durably: bool = False) -> None:
+        """Have the owner's log written, and flushed as its topic asks, in the next round."""
+        self._dirty[owner] = durably or self._dirty.get(owner, False)
         if not self._round_is_due and not self._round:
             self._round_is_due = True
             self._call_soon(self._start_round)
@@ -89,8 +90,8 @@ class Flusher:
         if self._has_failed or self._round:
             return
         dirty, self._dirty = self._dirty, {}
-        for owner in dirty:
-            job = owner.log.begin_flush()
+        for owner, durably in dirty.items():
+            job = owner.log.begin_flush(durably=durably)
             if job is not None:
                 self._round.append((owner, job))
         if self._round:

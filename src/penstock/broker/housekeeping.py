@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from penstock.broker.partition import Partition
 from penstock.model.errors import FlushFailedError, StorageError
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Housekeeping:
         self._broker = broker
         self._expired_at = broker.clock.monotonic()
         self._was_low = False
+        #: Partitions seen with written but unflushed records, and when first.
+        self._unflushed_since: dict[Partition, float] = {}
         self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
             self._watch_disk,
             self._seal,
@@ -82,14 +85,23 @@ class Housekeeping:
 
     async def _flush_by_age(self) -> None:
         """Topics that acknowledge before the flush (flush.messages above 1) are flushed by age here."""
-        now = self._broker.clock.wall_ms()
-        for partition in list(self._broker.replicas):
-            if partition.log.is_flush_due(now):
-                self._broker.flusher.mark_dirty(partition)
+        now = self._broker.clock.monotonic()
+        waiting = self._unflushed_since
+        self._unflushed_since = {}
+        for partition in self._broker.replicas:
+            log = partition.log
+            if log.recovery_point == log.flushed_offset:
+                continue
+            since = waiting.get(partition, now)
+            if (now - since) * 1000 >= log.config.flush_ms:
+                self._broker.flusher.mark_dirty(partition, durably=True)
+            else:
+                self._unflushed_since[partition] = since
 
     async def _checkpoint(self) -> None:
         broker = self._broker
         if broker.log_directory.is_checkpoint_due(broker.clock.wall_ms()):
+            await broker.checkpoint_derived_files()
             await broker.checkpoint()
 
     async def _expire(self) -> None:

@@ -8,7 +8,7 @@ byte of it is sent: a batch that rotted on disk is reported, not served.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.fetch_sessions import FetchPlan, FetchPosition, PartitionKey
@@ -16,6 +16,7 @@ from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
 from penstock.storage.log_reader import LogSlice
+from penstock.storage.transaction_index import AbortedTransaction
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -41,7 +42,7 @@ class PartitionRead(NamedTuple):
     last_stable_offset: int = -1
     log_start_offset: int = -1
     records: LogSlice | None = None
-    aborted: tuple[tuple[int, int], ...] | None = None
+    aborted: Sequence[AbortedTransaction] | None = None
     diverging: tuple[int, int] | None = None
     partition: Partition | None = None
 
@@ -131,6 +132,9 @@ class ParkedFetch:
             return self._read_found(key, partition, position, left, is_first=is_first)
         except ApiError as error:
             return PartitionRead(key, error.code)
+        except CorruptLogError as error:
+            self._broker.report_corruption(partition, error)
+            return PartitionRead(key, ErrorCode.CORRUPT_MESSAGE)
 
     def _find(self, key: PartitionKey) -> Partition:
         replicas = self._broker.replicas

@@ -115,6 +115,7 @@ class Partition:
         effects = self.leader.handle(LocalLogFlushed(end_offset=flushed))
         self._flush_waiters.pass_offset(flushed)
         for effect in effects:
+            self.log.update_high_watermark(effect.offset)
             self._replication_waiters.pass_offset(effect.offset)
             self._wake_fetchers()
         if self.log.is_dirty:

@@ -125,8 +125,8 @@ def _partition(read: PartitionRead) -> PartitionData:
     aborted = None
     if read.aborted is not None:
         aborted = tuple(
-            AbortedTransaction(producer_id=producer_id, first_offset=first_offset)
-            for producer_id, first_offset in read.aborted
+            AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset)
+            for each in read.aborted
         )
     diverging = EpochEndOffset()
     if read.diverging is not None:

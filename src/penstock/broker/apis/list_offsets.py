@@ -4,8 +4,8 @@ Versions 1 to 11.
 
 Behaviour
     - Timestamps below zero are questions: -1 latest (high watermark, or last stable offset when only
-      committed data is asked for), -2 earliest, -3 the record with the largest timestamp, -4 earliest on local disk,
-      -5 latest in tiered storage and -6 earliest still to be tiered (we have none: offset -1).
+      committed data is asked for), -2 earliest, -3 the record with the largest timestamp, -4 earliest on
+      local disk, -5 latest in tiered storage and -6 earliest still to be tiered (we have none: offset -1).
     - Any other is a moment: the first record at or after it, looked up inside its batch; none is offset -1.
     - A partition named twice is INVALID_REQUEST.
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.parked_fetch import READ_COMMITTED
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError
+from penstock.model.errors import ApiError, CorruptLogError
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
@@ -89,13 +89,18 @@ def _look_up(
         partition = broker.replicas.by_name(topic, wanted.partition_index)
         partition.check_is_here(wanted.current_leader_epoch)
         offset, timestamp = _answer(partition, wanted.timestamp, request.isolation_level)
+    except CorruptLogError as error:
+        broker.report_corruption(partition, error)
+        return ListOffsetsPartitionResponse(
+            partition_index=wanted.partition_index, error_code=ErrorCode.KAFKA_STORAGE_ERROR
+        )
     except ApiError as error:
         return ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
     return ListOffsetsPartitionResponse(
         partition_index=wanted.partition_index,
         offset=offset,
         timestamp=timestamp,
-        leader_epoch=partition.log.leader_epochs.epoch_for(offset) if offset >= 0 else -1,
+        leader_epoch=partition.log.leader_epochs.epoch_at(offset) if offset >= 0 else -1,
     )
 
 
