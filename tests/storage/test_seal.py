@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.model.errors import DiskFullError, InvariantError
+from penstock.model.errors import DiskFullError
 from penstock.model.ids import Offset, TopicId
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.seal import SLOT_BYTES, Seal, SealKey
@@ -129,13 +129,40 @@ def test_seal_job_keeps_what_it_was_given_while_the_seal_moves_on(fs: MemoryFile
     job = seal.begin_write()
     assert job is not None
     seal.record(key(1), Offset(11))
-    with pytest.raises(InvariantError):
-        seal.begin_write()
     job.run()
     seal.finish_write(job)
     assert Seal.open(fs, PATH).sealed_offset(key(1)) == 10
     seal.flush()
     assert Seal.open(fs, PATH).sealed_offset(key(1)) == 11
+
+
+def test_seal_job_that_was_overtaken_leaves_newer_offsets_alone(fs: MemoryFileSystem) -> None:
+    seal = Seal.open(fs, PATH)
+    seal.record(key(1), Offset(10))
+    seal.record(key(2), Offset(20))
+    older = seal.begin_write()
+    seal.lower(key(1), Offset(4))
+    newer = seal.begin_write()
+    assert older is not None
+    assert newer is not None
+    newer.run()
+    seal.finish_write(newer)
+    older.run()
+    seal.finish_write(older)
+    again = Seal.open(fs, PATH)
+    assert (again.sealed_offset(key(1)), again.sealed_offset(key(2))) == (4, 20)
+
+
+def test_seal_job_that_failed_is_repeated_with_what_holds_then(fs: MemoryFileSystem) -> None:
+    seal = Seal.open(fs, PATH)
+    seal.record(key(1), Offset(10))
+    failed = seal.begin_write()
+    seal.lower(key(1), Offset(4))
+    seal.flush()
+    assert failed is not None
+    seal.fail_write(failed)
+    seal.flush()
+    assert Seal.open(fs, PATH).sealed_offset(key(1)) == 4
 
 
 def test_seal_job_without_room_is_repeated_with_newer_offsets(fs: MemoryFileSystem) -> None:

@@ -8,6 +8,7 @@ if the process dies before, the next one finds the parting names and goes on (di
 from dataclasses import dataclass
 
 from penstock.model.ids import Millis
+from penstock.storage.checkpoint_job import CheckpointJob
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.log import Log
 
@@ -48,14 +49,16 @@ class RemovalJob:
     def __init__(self, fs: FileSystem, path: str, deleted: list[DeletedLog]) -> None:
         self._fs = fs
         self._path = path
-        self._deleted = deleted
+        self._names = [each.name for each in deleted]
+        for each in deleted:
+            if each.log is not None:
+                # Its files are closed as they are: nothing of a deleted log is worth writing.
+                each.log.finish_close(CheckpointJob(fs, each.log.directory, is_final=False))
 
     def run(self) -> None:
         """Remove all of them."""
-        for deleted in self._deleted:
-            if deleted.log is not None:
-                deleted.log.close()
-            self._remove(join_path(self._path, deleted.name))
+        for name in self._names:
+            self._remove(join_path(self._path, name))
 
     def _remove(self, directory: str) -> None:
         for name in self._fs.list_directory(directory):

@@ -39,7 +39,7 @@ from penstock.storage.meta_properties import (
 )
 from penstock.storage.partition_directory import deleted_name
 from penstock.storage.recovery import RecoveryHints
-from penstock.storage.seal import SEAL_FILE, Seal, SealKey
+from penstock.storage.seal import SEAL_FILE, Seal, SealJob, SealKey
 from penstock.storage.tail_cache import TailCache
 
 LOCK_FILE = "LOCK"
@@ -47,6 +47,7 @@ CHECKPOINT_INTERVAL_MS = 5_000
 CHECKPOINT_INTERVAL_BYTES = 64 * 1024 * 1024
 """A start after a crash reads about this much again, however long the broker ran."""
 
+MAX_OFFSET = Offset(2**63 - 1)
 NO_HIGH_WATERMARKS: Mapping[TopicPartition, Offset] = {}
 
 
@@ -61,6 +62,23 @@ class CheckpointJob:
     def run(self) -> None:
         """Make them durable."""
         self._files.write(self._tables, moment=self._moment)
+
+
+class LowerJob:
+    """Takes back, durably, what was remembered of a log's durable end."""
+
+    def __init__(
+        self, partition: TopicPartition, checkpoint: CheckpointJob, seal_job: SealJob | None
+    ) -> None:
+        self.partition = partition
+        self.seal_job = seal_job
+        self._checkpoint = checkpoint
+
+    def run(self) -> None:
+        """Lower both; the log may be cut afterwards."""
+        self._checkpoint.run()
+        if self.seal_job is not None:
+            self.seal_job.run()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +117,8 @@ class LogDirectory:
         self._topic_ids: dict[TopicPartition, TopicId] = {}
         #: Partitions that are here but could not be opened: what is known of them is kept.
         self._unopened: set[TopicPartition] = set()
+        #: Logs that are about to be cut, and where: nothing above it may be remembered as durable.
+        self._lowered: dict[TopicPartition, Offset] = {}
         marker = read_clean_shutdown(fs, path)
         remove_clean_shutdown(fs, path)
         #: Whether the last process that used the directory stopped in good order.
@@ -179,8 +199,26 @@ class LogDirectory:
     def record_flushed(self, log: Log, size_bytes: int) -> None:
         """A flush of ``size_bytes`` of this log has finished: seal it, and count towards the checkpoint."""
         if self.logs.get(log.topic_partition) is log:
-            self.seal.record(self._seal_key(log.topic_partition), Offset(log.recovery_point))
+            self.seal.record(self._seal_key(log.topic_partition), self._durable_end(log))
         self._bytes_since_checkpoint += size_bytes
+
+    def begin_lower(self, log: Log, offset: Offset) -> LowerJob:
+        """Forget that the log was durable above ``offset``; it may be truncated once the job has run.
+
+        Otherwise the next start takes the cut for damage (disk rule 20). ``finish_lower`` follows the cut.
+        """
+        partition = log.topic_partition
+        self._lowered[partition] = offset
+        self.seal.lower(self._seal_key(partition), offset)
+        tables = self._offset_tables(self._checkpoints.written.high_watermarks)
+        checkpoint = CheckpointJob(self._checkpoints, tables)
+        return LowerJob(partition, checkpoint, self.seal.begin_write())
+
+    def finish_lower(self, job: LowerJob) -> None:
+        """The log has been cut; from now on it vouches for itself again."""
+        del self._lowered[job.partition]
+        if job.seal_job is not None:
+            self.seal.finish_write(job.seal_job)
 
     def is_checkpoint_due(self, now: Millis) -> bool:
         """Whether enough time or enough bytes went by since the last one."""
@@ -270,13 +308,16 @@ class LogDirectory:
     def _offset_tables(self, high_watermarks: Mapping[TopicPartition, Offset]) -> OffsetTables:
         logs, kept = self.logs.items(), self._checkpoints.written.only(self._unopened)
         return OffsetTables(
-            recovery_points={**kept.recovery_points}
-            | {name: Offset(log.recovery_point) for name, log in logs},
+            recovery_points={**kept.recovery_points} | {name: self._durable_end(log) for name, log in logs},
             log_starts={**kept.log_starts}
             | {name: Offset(log.log_start_offset) for name, log in logs if log.log_start_offset},
             high_watermarks={**kept.high_watermarks}
             | {name: high_watermarks[name] for name in self.logs if name in high_watermarks},
         )
+
+    def _durable_end(self, log: Log) -> Offset:
+        """Up to where the log may be remembered as durable."""
+        return min(Offset(log.recovery_point), self._lowered.get(log.topic_partition, MAX_OFFSET))
 
     def _seal_key(self, partition: TopicPartition) -> SealKey:
         return SealKey(self._topic_ids[partition], partition.partition)

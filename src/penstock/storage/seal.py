@@ -10,18 +10,18 @@ loss. Hence ``record`` is given durable offsets only, and a log is truncated onl
 One slot of 32 bytes per partition: topic id (16 bytes), partition i32, offset i64, CRC-32 u32 of the bytes
 before. No slot crosses a sector, so a power loss leaves the old one or the new. An unreadable slot is free.
 
-State changes on the loop; ``begin_write`` hands the changed slots to a job that may run on any thread. One
-job at a time: two in flight could put an older offset over a newer one.
+State changes on the loop; ``begin_write`` hands the changed slots to a job that may run on any thread. Jobs
+may overtake each other: they are numbered, and an older one leaves alone what a newer one has written.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from struct import Struct
+from threading import Lock
 from typing import NamedTuple
 from zlib import crc32
 
-from penstock.model.errors import InvariantError
 from penstock.model.ids import Offset, TopicId
 from penstock.storage.filesystem import File, FileSystem, parent_directory
 
@@ -46,25 +46,48 @@ class _Slot:
     offset: Offset
 
 
+class _SlotFile:
+    """The file, shared by jobs on several threads."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self._lock = Lock()
+        #: By slot, the newest job that wrote it; forgotten while no job is under way.
+        self._writers: dict[int, int] = {}
+
+    def write(self, job_number: int, slots: Sequence[tuple[int, bytes]]) -> None:
+        """Put slots into the page cache, neighbours in one go, but for those that a newer job has written."""
+        with self._lock:
+            current = [slot for slot in slots if self._writers.get(slot[0], 0) <= job_number]
+            for _, run in groupby(enumerate(current), lambda entry: entry[1][0] - entry[0]):
+                neighbours = [slot for _, slot in run]
+                self.file.write(neighbours[0][0] * SLOT_BYTES, [content for _, content in neighbours])
+            self._writers.update((number, job_number) for number, _ in current)
+
+    def forget_writers(self) -> None:
+        """No job is under way, so none can be overtaken."""
+        with self._lock:
+            self._writers.clear()
+
+
 class SealJob:
     """The slots changed since the last job, to be written and flushed off the loop."""
 
-    __slots__ = ("_file", "slots")
+    __slots__ = ("_file", "number", "slots")
 
-    def __init__(self, file: File, slots: list[tuple[int, bytes]]) -> None:
+    def __init__(self, file: _SlotFile, number: int, slots: list[tuple[int, bytes]]) -> None:
         self._file = file
+        self.number = number
         #: Slot numbers and contents, ascending.
         self.slots = slots
 
     def write(self) -> None:
-        """Put the slots into the page cache, neighbours in one go."""
-        for _, run in groupby(enumerate(self.slots), lambda entry: entry[1][0] - entry[0]):
-            slots = [slot for _, slot in run]
-            self._file.write(slots[0][0] * SLOT_BYTES, [content for _, content in slots])
+        """Put the slots into the page cache."""
+        self._file.write(self.number, self.slots)
 
     def flush(self) -> None:
         """Make them durable."""
-        self._file.flush()
+        self._file.file.flush()
 
     def run(self) -> None:
         """Both."""
@@ -76,13 +99,16 @@ class Seal:
     """The sealed offsets of one data directory."""
 
     def __init__(self, file: File, content: bytes) -> None:
-        self._file = file
+        self._file = _SlotFile(file)
         self._slots: dict[SealKey, _Slot] = {}
+        #: What each slot holds now; a free one has no entry.
+        self._contents: dict[int, bytes] = {}
         self._free: list[int] = []
         self._slot_count = len(content) // SLOT_BYTES
-        #: Slot numbers whose content changed since the last job, and what they hold now.
-        self._changed: dict[int, bytes] = {}
-        self._is_writing = False
+        #: Slots whose content changed since the last job.
+        self._changed: set[int] = set()
+        self._job_count = 0
+        self._jobs_under_way: set[int] = set()
         for number in range(self._slot_count):
             self._load(number, content[number * SLOT_BYTES : (number + 1) * SLOT_BYTES])
 
@@ -120,7 +146,8 @@ class Seal:
         """Free the slot of a partition that is gone."""
         slot = self._slots.pop(key, None)
         if slot is not None:
-            self._changed[slot.number] = _FREE_SLOT
+            del self._contents[slot.number]
+            self._changed.add(slot.number)
             self._free.append(slot.number)
 
     def retain(self, keys: Iterable[SealKey]) -> None:
@@ -129,23 +156,25 @@ class Seal:
             self.forget(key)
 
     def begin_write(self) -> SealJob | None:
-        """A job with all changes so far; None when there are none. ``finish_write`` must follow it."""
-        if self._is_writing:
-            raise InvariantError("Two writes of the seal would be in flight")
+        """A job with all changes so far, or None; ``finish_write`` or ``fail_write`` must follow it."""
         if not self._changed:
             return None
-        changed, self._changed = self._changed, {}
-        self._is_writing = True
-        return SealJob(self._file, sorted(changed.items()))
+        changed, self._changed = sorted(self._changed), set()
+        self._job_count += 1
+        self._jobs_under_way.add(self._job_count)
+        slots = [(number, self._contents.get(number, _FREE_SLOT)) for number in changed]
+        return SealJob(self._file, self._job_count, slots)
 
     def finish_write(self, job: SealJob) -> None:
         """The job has run."""
-        self._is_writing = False
+        self._jobs_under_way.discard(job.number)
+        if not self._jobs_under_way:
+            self._file.forget_writers()
 
     def fail_write(self, job: SealJob) -> None:
         """The job found no room: its slots are still to be written. (A failed flush ends the process.)"""
-        self._is_writing = False
-        self._changed = dict(job.slots) | self._changed
+        self._changed.update(number for number, _ in job.slots)
+        self.finish_write(job)
 
     def flush(self) -> None:
         """Write and flush all changes (blocking)."""
@@ -156,7 +185,7 @@ class Seal:
 
     def close(self) -> None:
         """Close the file; what was not flushed may be lost."""
-        self._file.close()
+        self._file.file.close()
 
     def _load(self, number: int, content: bytes) -> None:
         (checksum,) = _CHECKSUM.unpack_from(content, _FACTS.size)
@@ -165,11 +194,13 @@ class Seal:
             return
         topic_id, partition, offset = _FACTS.unpack_from(content)
         self._slots[SealKey(TopicId(topic_id), partition)] = _Slot(number, Offset(offset))
+        self._contents[number] = content
 
     def _put(self, key: SealKey, slot: _Slot) -> None:
         facts = _FACTS.pack(*key, slot.offset)
         self._slots[key] = slot
-        self._changed[slot.number] = facts + _CHECKSUM.pack(crc32(facts))
+        self._contents[slot.number] = facts + _CHECKSUM.pack(crc32(facts))
+        self._changed.add(slot.number)
 
     def _take_slot(self) -> int:
         if self._free:
