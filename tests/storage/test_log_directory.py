@@ -239,6 +239,47 @@ def test_acknowledged_records_survive_power_loss_at_any_operation() -> None:
         append(directory, log, b"y")
 
 
+def test_topic_deleted_and_made_again_survives_power_loss_at_any_operation() -> None:
+    """What the metadata says was decided first; the directory must follow it from wherever it stopped."""
+
+    def work(fs: MemoryFileSystem, decided: list[int], acknowledged: list[bytes]) -> None:
+        directory = open_directory(fs)
+        for number in (1, 2):
+            decided.append(number)
+            acknowledged.clear()
+            (log,) = opened(directory, spec(A, number))
+            append(directory, log, b"%d" % number * 100, b"second")
+            acknowledged.append(b"%d" % number * 100)
+            directory.seal.flush()
+            directory.begin_checkpoint(NOW).run()
+            if number == 1:
+                decided.append(0)
+                job = directory.begin_delete([A], NOW)
+                job.run()
+                directory.finish_delete(job)
+
+    counting = disk()
+    work(counting, [], [])
+    for number in range(counting.operation_count):
+        for seed in range(3):
+            fs, decided, acknowledged = disk(seed), list[int](), list[bytes]()
+            fs.stop_before(number)
+            with pytest.raises(MachineStopped):
+                work(fs, decided, acknowledged)
+            fs.power_loss()
+            directory = open_directory(fs)
+            if not decided or decided[-1] == 0:
+                assert loaded(directory).jobs == []
+                continue
+            loaded(directory, spec(A, decided[-1]))
+            log = directory.logs[A]
+            assert not log.is_offline
+            assert log.log_end_offset in ((2,) if acknowledged else (0, 1, 2))
+            content = fs.read_file(f"{log.directory}/00000000000000000000.log")
+            assert (b"1" * 100 if decided[-1] == 2 else b"2" * 100) not in content
+            append(directory, log, b"more")
+
+
 def test_sealed_log_that_vanished_is_offline_not_empty() -> None:
     fs = disk()
     directory = open_directory(fs)
