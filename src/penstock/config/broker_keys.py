@@ -15,8 +15,11 @@ from penstock.config.listeners import LISTENER_LIST
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.config.validators import at_least, one_item
 
+_TOPIC_DEFAULTS = "penstock.config.topic_keys"
 _SERVER = "penstock.broker.server"
-_BROKER = "penstock.broker"
+_BROKER = "penstock.broker.broker"
+_ACCESSORS = "penstock.config.broker_config"
+_HOUSEKEEPING = "penstock.broker.housekeeping"
 _TOPICS = "penstock.metadata.topic_creation"
 _DESCRIBE = "penstock.broker.apis.describe_topic_partitions"
 
@@ -68,7 +71,7 @@ _IDENTITY = (
         "Where clients connect, as PLAINTEXT://HOST:PORT. Port 0 takes a free one; an empty host listens on "
         "every interface.",
         validator=LISTENER_LIST,
-        read_by=_SERVER,
+        read_by=_ACCESSORS,
     ),
     _broker_key(
         "advertised.listeners",
@@ -76,7 +79,7 @@ _IDENTITY = (
         (),
         "What clients are told to connect to, when that differs from listeners (behind NAT, in a container).",
         validator=LISTENER_LIST,
-        read_by=_BROKER,
+        read_by=_ACCESSORS,
     ),
     _broker_key(
         "log.dirs",
@@ -84,7 +87,7 @@ _IDENTITY = (
         ("./penstock-data",),
         "The directory that holds the data. One directory for now.",
         validator=one_item(),
-        read_by=_BROKER,
+        read_by=_ACCESSORS,
     ),
 )
 
@@ -191,7 +194,7 @@ _LOGS = (
         "Default of segment.ms for topics. Unset: log.roll.hours counts.",
         validator=at_least(1),
         dynamic=True,
-        read_by="penstock.config.topic_config",
+        read_by=_TOPIC_DEFAULTS,
     ),
     _broker_key(
         "log.roll.hours",
@@ -199,7 +202,7 @@ _LOGS = (
         168,
         "Default of segment.ms for topics, in hours.",
         validator=at_least(1),
-        read_by="penstock.config.topic_config",
+        read_by=_TOPIC_DEFAULTS,
     ),
     _broker_key(
         "log.retention.ms",
@@ -208,7 +211,7 @@ _LOGS = (
         "Default of retention.ms for topics. Unset: log.retention.minutes counts.",
         validator=at_least(-1),
         dynamic=True,
-        read_by="penstock.config.topic_config",
+        read_by=_TOPIC_DEFAULTS,
     ),
     _broker_key(
         "log.retention.minutes",
@@ -216,7 +219,7 @@ _LOGS = (
         None,
         "Default of retention.ms for topics, in minutes. Unset: log.retention.hours counts.",
         validator=at_least(-1),
-        read_by="penstock.config.topic_config",
+        read_by=_TOPIC_DEFAULTS,
     ),
     _broker_key(
         "log.retention.hours",
@@ -224,7 +227,7 @@ _LOGS = (
         168,
         "Default of retention.ms for topics, in hours.",
         validator=at_least(-1),
-        read_by="penstock.config.topic_config",
+        read_by=_TOPIC_DEFAULTS,
     ),
     _broker_key(
         "log.retention.check.interval.ms",
@@ -232,7 +235,7 @@ _LOGS = (
         300_000,
         "How often the broker looks for segments that have outlived their retention.",
         validator=at_least(1),
-        read_by=_BROKER,
+        read_by=_HOUSEKEEPING,
     ),
     _broker_key(
         "log.flush.offset.checkpoint.interval.ms",
@@ -240,7 +243,7 @@ _LOGS = (
         5_000,
         "How often recovery points are written down; after a crash, what lies beyond them is checked again.",
         validator=at_least(1),
-        read_by=_BROKER,
+        read_by=_HOUSEKEEPING,
     ),
     _broker_key(
         "producer.id.expiration.ms",
@@ -249,7 +252,7 @@ _LOGS = (
         "How long the broker remembers an idempotent producer that has gone quiet.",
         validator=at_least(1),
         dynamic=True,
-        read_by=_BROKER,
+        read_by="penstock.broker.topic_settings",
     ),
     _broker_key(
         "tail.cache.bytes",
@@ -311,7 +314,7 @@ def _topic_defaults() -> tuple[ConfigKey, ...]:
             f"Default of {topic_key.name} for topics. {topic_key.doc}",
             validator=topic_key.validator,
             dynamic=True,
-            read_by="penstock.config.topic_config",
+            read_by=_TOPIC_DEFAULTS,
         )
         for topic_key in TOPIC_KEYS.values()
         if topic_key.read_by and len(topic_key.synonyms) == 1

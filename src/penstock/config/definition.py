@@ -80,7 +80,7 @@ class ConfigKey:
     validator: Validator | None = None
     #: May be changed while the broker runs, by AlterConfigs.
     dynamic: bool = False
-    #: The module that acts on the value; empty for topic settings that are kept and shown, but not acted on.
+    #: The module that asks for the value; empty for topic settings that are kept and shown, not acted on.
     read_by: str = ""
     #: Topic settings only: where the default comes from, strongest first.
     synonyms: tuple[Synonym, ...] = ()

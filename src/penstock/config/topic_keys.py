@@ -21,9 +21,8 @@ HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
 WEEK_MS = 7 * 24 * HOUR_MS
 
-_STORAGE = "penstock.storage.log_config"
-_VALIDATION = "penstock.records.validation"
-_LEADER = "penstock.replication.leader"
+_SETTINGS = "penstock.broker.topic_settings"
+_PARTITIONS = "penstock.broker.partitions"
 
 _COMPRESSION_TYPES = ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd")
 _NO_TIERS = "tiered storage is not available"
@@ -65,7 +64,7 @@ _SIZE_AND_TIME = (
             Synonym(name="log.retention.hours", factor=HOUR_MS),
         ),
         validator=at_least(-1),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "retention.bytes",
@@ -73,7 +72,7 @@ _SIZE_AND_TIME = (
         -1,
         "How large a partition may grow before its oldest segments are deleted; -1 sets no limit.",
         synonyms="log.retention.bytes",
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "segment.bytes",
@@ -82,7 +81,7 @@ _SIZE_AND_TIME = (
         "Size at which a segment is closed and the next one begun. Retention removes whole segments.",
         synonyms="log.segment.bytes",
         validator=at_least(14),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "segment.ms",
@@ -91,7 +90,7 @@ _SIZE_AND_TIME = (
         "Age at which a segment is closed even when it is not full, so that retention can reach it.",
         synonyms=(Synonym(name="log.roll.ms"), Synonym(name="log.roll.hours", factor=HOUR_MS)),
         validator=at_least(1),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "segment.jitter.ms",
@@ -108,7 +107,7 @@ _SIZE_AND_TIME = (
         "Size of a segment's offset index; a full index closes the segment.",
         synonyms="log.index.size.max.bytes",
         validator=at_least(4),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "index.interval.bytes",
@@ -117,7 +116,7 @@ _SIZE_AND_TIME = (
         "How many log bytes lie between two entries of the offset index.",
         synonyms="log.index.interval.bytes",
         validator=at_least(0),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "file.delete.delay.ms",
@@ -126,7 +125,7 @@ _SIZE_AND_TIME = (
         "How long a removed segment's files stay on disk under another name, for readers still in them.",
         synonyms="log.segment.delete.delay.ms",
         validator=at_least(0),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "preallocate",
@@ -134,7 +133,7 @@ _SIZE_AND_TIME = (
         False,
         "Whether a new segment's file is given its full size at once.",
         synonyms="log.preallocate",
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
 )
 
@@ -147,7 +146,7 @@ _DURABILITY = (
         "disk; anything larger acknowledges from the page cache, as Kafka does.",
         synonyms="log.flush.interval.messages",
         validator=at_least(1),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "flush.ms",
@@ -156,7 +155,7 @@ _DURABILITY = (
         "After how long data is forced to disk when flush.messages is larger than 1.",
         synonyms="log.flush.interval.ms",
         validator=at_least(0),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "min.insync.replicas",
@@ -166,7 +165,7 @@ _DURABILITY = (
         "refused.",
         synonyms="min.insync.replicas",
         validator=at_least(1),
-        read_by=_LEADER,
+        read_by=_PARTITIONS,
     ),
     _topic_key(
         "unclean.leader.election.enable",
@@ -185,7 +184,7 @@ _RECORDS = (
         "Largest record batch a producer may send, as it travels (after compression).",
         synonyms="message.max.bytes",
         validator=at_least(0),
-        read_by=_VALIDATION,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "message.timestamp.type",
@@ -194,7 +193,7 @@ _RECORDS = (
         "Whether records keep the producer's time (CreateTime) or get the broker's (LogAppendTime).",
         synonyms="log.message.timestamp.type",
         validator=one_of("CreateTime", "LogAppendTime"),
-        read_by=_VALIDATION,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "message.timestamp.before.max.ms",
@@ -203,7 +202,7 @@ _RECORDS = (
         "How far a CreateTime timestamp may lie in the past.",
         synonyms="log.message.timestamp.before.max.ms",
         validator=at_least(0),
-        read_by=_VALIDATION,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "message.timestamp.after.max.ms",
@@ -212,7 +211,7 @@ _RECORDS = (
         "How far a CreateTime timestamp may lie in the future.",
         synonyms="log.message.timestamp.after.max.ms",
         validator=at_least(0),
-        read_by=_VALIDATION,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "compression.type",
@@ -221,7 +220,7 @@ _RECORDS = (
         "Codec batches are stored with; 'producer' keeps what was sent and costs nothing.",
         synonyms="compression.type",
         validator=one_of(*_COMPRESSION_TYPES),
-        read_by=_VALIDATION,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "compression.gzip.level",
@@ -258,7 +257,7 @@ _COMPACTION = (
         "last value. A topic with 'compact' refuses records without a key; compacting itself is yet to come.",
         synonyms="log.cleanup.policy",
         validator=list_of("compact", "delete"),
-        read_by=_STORAGE,
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "delete.retention.ms",
