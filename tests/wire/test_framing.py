@@ -231,3 +231,11 @@ def test_unknown_api_or_version_is_refused_for_peers_and_callers_alike(api_key: 
         encode_response(api_key, version, 1, ApiVersionsResponse())
     with pytest.raises(UsageError, match="not known"):
         decode_response(api_key, version, b"")
+
+
+def test_metadata_request_of_librdkafka_for_all_topics_is_read_as_kafka_reads_it() -> None:
+    # Seen on the wire from librdkafka 2.16: null topics as four zero bytes, then the flags and the tags.
+    frame = bytes.fromhex("0003000d00000003000772646b61666b610000000000010000")
+    header = decode_request_header(frame)
+    request = decode_request(header.api_key, header.api_version, frame, header.body_position)
+    assert request == MetadataRequest(topics=None, allow_auto_topic_creation=False)

@@ -82,9 +82,10 @@ class _DecoderWriter:
         source.open("except UnicodeDecodeError as error:")
         source.line(f"raise DecodeError({f'{title} has a string that is not UTF-8'!r}) from error")
         source.close()
-        source.open("if p != end:")
-        source.line(f"raise DecodeError({f'{title} is followed by bytes that belong to no field'!r})")
-        source.close()
+        if not message.may_be_followed_by_bytes:
+            source.open("if p != end:")
+            source.line(f"raise DecodeError({f'{title} is followed by bytes that belong to no field'!r})")
+            source.close()
         source.line(f"return {result}")
         return source.compile("decode", f"decoder of {title}")
 

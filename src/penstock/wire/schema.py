@@ -18,7 +18,7 @@ cost 80 ms at every start, and a frozen one takes five times as long to fill (se
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, dataclass
 from functools import cache
-from typing import Any, NamedTuple, Self, TypeVar, cast, dataclass_transform, overload
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast, dataclass_transform, overload
 
 from penstock.wire.codegen import Source
 from penstock.wire.primitives import Kind
@@ -152,6 +152,9 @@ class _Meta(type):
 
 class Struct(metaclass=_Meta):
     """The base of every message and of every struct inside one."""
+
+    #: Whether clients are known to send more than the message; else more is an error.
+    may_be_followed_by_bytes: ClassVar[bool] = False
 
     def __new__(cls, **values: Any) -> Self:
         """Compile the constructor when the first value is made: most classes of a process never need it."""

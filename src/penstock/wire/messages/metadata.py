@@ -23,6 +23,10 @@ class MetadataRequestTopic(Struct):
 class MetadataRequest(Struct):
     """Describe these topics; null means all of them (at version 0 an empty list does)."""
 
+    #: librdkafka writes the null of "all topics" as four bytes where flexible versions have one. Kafka reads
+    #: what it knows and ignores the three bytes that are then left over.
+    may_be_followed_by_bytes = True
+
     topics: tuple[MetadataRequestTopic, ...] | None = nullable_array(MetadataRequestTopic, nulls="1+")
     allow_auto_topic_creation: bool = field(BOOLEAN, "4+", default=True)
     include_cluster_authorized_operations: bool = field(BOOLEAN, "8-10")
