@@ -120,9 +120,7 @@ _TABLE = (
     _api(ApiKey.FETCH, (4, 18), 12, (FetchRequest, FetchResponse)),
     _api(ApiKey.LIST_OFFSETS, (1, 11), 6, (ListOffsetsRequest, ListOffsetsResponse)),
     _api(ApiKey.METADATA, (0, 13), 9, (MetadataRequest, MetadataResponse)),
-    _api(
-        ApiKey.FIND_COORDINATOR, (0, 6), 3, (FindCoordinatorRequest, FindCoordinatorResponse), is_served=False
-    ),
+    _api(ApiKey.FIND_COORDINATOR, (0, 6), 3, (FindCoordinatorRequest, FindCoordinatorResponse)),
     _api(ApiKey.API_VERSIONS, (0, 4), 3, (ApiVersionsRequest, ApiVersionsResponse)),
     _api(ApiKey.CREATE_TOPICS, (2, 7), 5, (CreateTopicsRequest, CreateTopicsResponse)),
     _api(ApiKey.DELETE_TOPICS, (1, 6), 4, (DeleteTopicsRequest, DeleteTopicsResponse)),
