@@ -12,8 +12,8 @@ from penstock.bench.connection import Address, Connection, parse_address
 from penstock.bench.errors import BenchError
 from penstock.bench.raw_produce import ProduceLoad, fill, measure_produce
 from penstock.bench.topics import BenchPartition
-from penstock.model.errors import UsageError
 from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import UsageError
 from penstock.wire.api_keys import ApiKey, advertised_versions
 from penstock.wire.framing import decode_request_header, encode_response
 from penstock.wire.messages.api_versions import ApiVersionsResponse

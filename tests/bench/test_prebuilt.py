@@ -75,7 +75,9 @@ def test_produce_request_every_version_carries_the_batch_and_its_correlation_id(
 @pytest.mark.parametrize("version", versions(ApiKey.PRODUCE))
 def test_produce_error_position_every_version_is_where_the_code_stands(version: int) -> None:
     outcome = PartitionProduceResponse(index=3, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER, base_offset=5)
-    topic = TopicProduceResponse(name="orders", topic_id=TopicId(PARTITION.topic_id), partition_responses=(outcome,))
+    topic = TopicProduceResponse(
+        name="orders", topic_id=TopicId(PARTITION.topic_id), partition_responses=(outcome,)
+    )
     answer = encode_response(ApiKey.PRODUCE, version, 9, ProduceResponse(responses=(topic,)))
 
     position = produce_error_position(PARTITION, version=version)

@@ -4,14 +4,17 @@ Acknowledged by all replicas unless told otherwise, and then idempotent, so that
 does not write a line twice.
 """
 
+import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.cluster import client_settings, failure, require_reachable
+from penstock.cli.cluster import ask, client_settings, failure, require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
 from penstock.cli.output import print_json_line
 from penstock.cli.record_choices import Acks, Compression
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
 
 _ANY_PARTITION = -1
-_FLUSH_SECONDS = 0.5
-"""How long one wait for deliveries lasts, so that Ctrl-C is noticed."""
+_POLL_SECONDS = 0.1
+"""How long one wait for deliveries lasts, so that the end and Ctrl-C are noticed."""
 
 
 def attach(app: typer.Typer) -> None:
@@ -92,7 +95,11 @@ def _records(key_separator: str | None) -> Iterator[tuple[bytes | None, bytes]]:
 
 
 class _LineSender:
-    """Sends records and remembers how they fared; stops at the first one that could not be delivered."""
+    """Sends records and reports how they fared; stops at the first one that could not be delivered.
+
+    Reports come while the next line is still awaited: a thread of its own serves them, and wakes the reader
+    when one of them is bad.
+    """
 
     def __init__(
         self, producer: "Producer", *, topic: str, partition: int, headers: list[Any], as_json: bool
@@ -104,17 +111,25 @@ class _LineSender:
         self._as_json = as_json
         self._delivered_count = 0
         self._problem: KafkaError | None = None
+        self._ending = threading.Lock()
+        self._is_ended = threading.Event()
+        self._reporter = threading.Thread(target=self._report, name="delivery reports", daemon=True)
 
     def send_all(self, records: Iterator[tuple[bytes | None, bytes]]) -> None:
-        for key, value in records:
-            self._send(key, value)
-            self._producer.poll(0)
-            if self._problem is not None:
-                return
+        """Send everything, or up to the first failure."""
+        self._reporter.start()
+        try:
+            ask(lambda: self._send_each(records), doing=f"produce to topic {self._topic!r}")
+        finally:
+            # Under the lock: an interrupt of the reporter's arrives before this line or not at all.
+            with self._ending:
+                self._is_ended.set()
 
     def finish(self) -> None:
         """Wait until every record has its answer; fail if one of them has a bad one."""
-        while self._producer.flush(_FLUSH_SECONDS) and self._problem is None:
+        self._is_ended.set()
+        self._reporter.join()
+        while self._producer.flush(_POLL_SECONDS) and self._problem is None:
             pass
         if self._problem is not None:
             self._producer.purge()
@@ -122,6 +137,25 @@ class _LineSender:
         if not self._as_json:
             noun = "record" if self._delivered_count == 1 else "records"
             print(f"produced {self._delivered_count} {noun} to {self._topic}", file=sys.stderr)
+
+    def _report(self) -> None:
+        while not self._is_ended.is_set():
+            if self._producer.poll(_POLL_SECONDS) and self._as_json:
+                sys.stdout.flush()
+            if self._problem is not None:
+                self._stop_reading()
+                return
+
+    def _stop_reading(self) -> None:
+        """Do as Ctrl-C does: a blocking read of standard input ends by nothing else."""
+        with self._ending:
+            main_thread = threading.main_thread().ident
+            if not self._is_ended.is_set() and main_thread is not None:
+                signal.pthread_kill(main_thread, signal.SIGINT)
+
+    def _send_each(self, records: Iterator[tuple[bytes | None, bytes]]) -> None:
+        for key, value in records:
+            self._send(key, value)
 
     def _send(self, key: bytes | None, value: bytes) -> None:
         while True:
@@ -135,8 +169,8 @@ class _LineSender:
                     headers=self._headers,
                 )
             except BufferError:
-                # librdkafka's queue is full: let deliveries make room.
-                self._producer.poll(_FLUSH_SECONDS)
+                # librdkafka's queue is full: deliveries will make room.
+                time.sleep(_POLL_SECONDS)
             else:
                 return
 
