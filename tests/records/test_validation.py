@@ -52,11 +52,18 @@ def test_batch_that_is_too_short_is_corrupt(length: int) -> None:
     assert isinstance(refusal(build_batch(RECORDS)[:length]), CorruptBatchError)
 
 
-@pytest.mark.parametrize("magic", [0, 1, 3])
-def test_batch_of_another_magic_is_invalid(magic: int) -> None:
+@pytest.mark.parametrize("magic", [0, 1])
+def test_batch_of_an_older_magic_is_invalid(magic: int) -> None:
     batch = build_batch(RECORDS)
     batch[16] = magic
     assert refusal(batch).code is ErrorCode.INVALID_RECORD
+
+
+@pytest.mark.parametrize("magic", [3, 255])
+def test_batch_of_a_magic_that_does_not_exist_is_corrupt(magic: int) -> None:
+    batch = build_batch(RECORDS)
+    batch[16] = magic
+    assert isinstance(refusal(batch), CorruptBatchError)
 
 
 def test_second_batch_is_invalid() -> None:
@@ -148,6 +155,12 @@ def at(*timestamps: int) -> bytearray:
 @pytest.mark.parametrize("timestamps", [(NOW + HOUR_MS + 1,), (NOW, NOW + HOUR_MS + 1), (2**62,)])
 def test_timestamp_too_far_ahead_is_refused(timestamps: tuple[int, ...]) -> None:
     assert refusal(at(*timestamps)).code is ErrorCode.INVALID_TIMESTAMP
+
+
+def test_refusal_names_the_records_whose_timestamps_are_out_of_range() -> None:
+    error = refusal(at(NOW, 2**62, NOW - 1, NOW + 2 * HOUR_MS))
+    assert isinstance(error, RecordError)
+    assert [index for index, _ in error.record_errors] == [1, 3]
 
 
 def test_timestamp_too_old_is_refused() -> None:

@@ -77,7 +77,7 @@ def validate_produced(buffer: Buffer, rules: ProduceRules, now: int) -> BatchHea
         raise CorruptBatchError("Record batch fails its checksum.")
     _check_fields(header, size, rules)
     if not rules.log_append_time:
-        _check_timestamps(header, rules, now)
+        _check_timestamps(buffer, header, rules, now)
     if rules.is_compacted:
         _check_keys(buffer, header, rules)
     return header
@@ -147,7 +147,7 @@ def _check_producer(producer_id: int, epoch: int, sequence: int) -> None:
         )
 
 
-def _check_timestamps(header: BatchHeader, rules: ProduceRules, now: int) -> None:
+def _check_timestamps(buffer: Buffer, header: BatchHeader, rules: ProduceRules, now: int) -> None:
     """The batch's first and largest timestamp; single records in between are not looked at."""
     earliest = now - rules.timestamp_before_max_ms
     latest = now + rules.timestamp_after_max_ms
@@ -156,7 +156,16 @@ def _check_timestamps(header: BatchHeader, rules: ProduceRules, now: int) -> Non
             raise RecordError(
                 ErrorCode.INVALID_TIMESTAMP,
                 f"Timestamp {timestamp} is out of range: it should be within [{earliest}, {latest}].",
+                _mistimed(_decode_produced(buffer, header, rules), range(earliest, latest + 1)),
             )
+
+
+def _mistimed(records: list[Record], allowed: range) -> tuple[tuple[int, str], ...]:
+    return tuple(
+        (index, f"Timestamp {record.timestamp} is out of range.")
+        for index, record in enumerate(records)
+        if record.timestamp not in allowed and record.timestamp != NO_TIMESTAMP
+    )
 
 
 def _check_keys(buffer: Buffer, header: BatchHeader, rules: ProduceRules) -> None:
@@ -185,7 +194,9 @@ def _at(record: Record, timestamp: int) -> Record:
 def _unreadable(buffer: Buffer) -> ApiError:
     if len(buffer) == 0:
         return _invalid("A produce request must have a record batch for each partition.")
-    if len(buffer) > _MAGIC_AT and buffer[_MAGIC_AT] != MAGIC:
+    if len(buffer) > _MAGIC_AT and buffer[_MAGIC_AT] > MAGIC:
+        return CorruptBatchError(f"There is no magic {buffer[_MAGIC_AT]}.")
+    if len(buffer) > _MAGIC_AT and buffer[_MAGIC_AT] < MAGIC:
         return _invalid(f"Batch has magic {buffer[_MAGIC_AT]}, only {MAGIC} can be produced.")
     return CorruptBatchError(f"{len(buffer)} bytes are too few for a record batch.")
 
