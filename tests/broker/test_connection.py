@@ -59,7 +59,7 @@ class Rig:
         self.around = Surroundings(
             requests=self.requests,
             limits=ConnectionLimits(total_max=10, per_address_max=10, creation_rate_max=1000),
-            memory=RequestMemory(1 << 20),
+            memory=RequestMemory(bytes_max=1 << 20, queued_max=500),
             scratch=bytearray(SCRATCH_BYTES),
             frame_bytes_max=FRAME_MAX,
             idle_seconds_max=600.0,

@@ -4,14 +4,14 @@ from penstock.broker.request_memory import RequestMemory
 
 
 def test_memory_below_capacity_admits_everybody() -> None:
-    memory = RequestMemory(100)
+    memory = RequestMemory(bytes_max=100, queued_max=10)
     memory.hold(99)
     assert memory.admit("a")
     assert memory.admit("b")
 
 
 def test_memory_full_admits_only_the_privileged_one() -> None:
-    memory = RequestMemory(100)
+    memory = RequestMemory(bytes_max=100, queued_max=10)
     memory.hold(100)
     assert memory.admit("first")
     assert not memory.admit("second")
@@ -19,7 +19,7 @@ def test_memory_full_admits_only_the_privileged_one() -> None:
 
 
 def test_memory_released_wakes_waiters_in_order() -> None:
-    memory = RequestMemory(100)
+    memory = RequestMemory(bytes_max=100, queued_max=10)
     memory.hold(150)
     woken: list[str] = []
     assert memory.admit("first")
@@ -31,7 +31,7 @@ def test_memory_released_wakes_waiters_in_order() -> None:
 
 
 def test_memory_privileged_one_leaving_lets_the_next_through() -> None:
-    memory = RequestMemory(100)
+    memory = RequestMemory(bytes_max=100, queued_max=10)
     memory.hold(200)
     woken: list[str] = []
     assert memory.admit("first")
@@ -44,7 +44,7 @@ def test_memory_privileged_one_leaving_lets_the_next_through() -> None:
 
 
 def test_memory_waiter_that_left_is_not_woken() -> None:
-    memory = RequestMemory(10)
+    memory = RequestMemory(bytes_max=10, queued_max=10)
     memory.hold(10)
     woken: list[str] = []
     assert memory.admit("first")
@@ -52,3 +52,16 @@ def test_memory_waiter_that_left_is_not_woken() -> None:
     memory.leave("gone")
     memory.release(10)
     assert woken == []
+
+
+def test_memory_too_many_queued_requests_hold_readers_back() -> None:
+    memory = RequestMemory(bytes_max=100, queued_max=2)
+    memory.hold(1, queued=1)
+    assert memory.admit("first")
+    memory.hold(1, queued=1)
+    assert memory.admit("first")
+    assert not memory.admit("second")
+    woken: list[str] = []
+    memory.wait("second", lambda: woken.append("second"))
+    memory.release(0, queued=1)
+    assert woken == ["second"]

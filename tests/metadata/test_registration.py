@@ -1,13 +1,19 @@
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.records import BrokerEndpoint, FeatureLevelRecord, RegisterBrokerRecord
+from penstock.metadata.records import (
+    BrokerEndpoint,
+    FeatureLevelRecord,
+    PartitionRecord,
+    RegisterBrokerRecord,
+    TopicRecord,
+)
 from penstock.metadata.registration import FEATURES, register_broker
 from penstock.metadata.result import Result
-from penstock.model.ids import NodeId
+from penstock.model.ids import NodeId, TopicId
 
 ENDPOINTS = (BrokerEndpoint(name="PLAINTEXT", host="h", port=9092),)
 
 
-def register(image: ClusterImage) -> Result[int]:
+def register(image: ClusterImage, *, has_kept_everything: bool = True) -> Result[int]:
     return register_broker(
         image,
         node_id=NodeId(1),
@@ -15,6 +21,7 @@ def register(image: ClusterImage) -> Result[int]:
         endpoints=ENDPOINTS,
         rack="r",
         directory_id=b"d" * 16,
+        has_kept_everything=has_kept_everything,
     )
 
 
@@ -42,3 +49,16 @@ def test_every_registration_has_a_larger_epoch() -> None:
     assert again.response == 1
     assert len(again.records) == 1
     assert image.apply(again.records).brokers[NodeId(1)].epoch == 1
+
+
+def test_broker_that_may_have_lost_something_leads_in_a_new_epoch() -> None:
+    topic_id = TopicId(b"t" * 16)
+    partitions = [
+        PartitionRecord(partition_id=0, topic_id=topic_id, replicas=(1,), isr=(1,), leader=1, leader_epoch=4),
+        PartitionRecord(partition_id=1, topic_id=topic_id, replicas=(2,), isr=(2,), leader=2, leader_epoch=4),
+    ]
+    image = ClusterImage().apply([TopicRecord(name="orders", topic_id=topic_id), *partitions])
+    after = image.apply(register(image, has_kept_everything=False).records)
+    assert [each.leader_epoch for each in after.topics["orders"].partitions] == [5, 4]
+    kept = image.apply(register(image).records)
+    assert [each.leader_epoch for each in kept.topics["orders"].partitions] == [4, 4]

@@ -65,6 +65,7 @@ class Broker:
         self,
         config: BrokerConfig,
         *,
+        data_directory: str,
         loop: asyncio.AbstractEventLoop,
         filesystem: FileSystem,
         clock: Clock,
@@ -78,10 +79,11 @@ class Broker:
         self.config = config
         self._started_with = config
         self._filesystem = filesystem
+        self._data_directory = data_directory
         self.fail = on_fatal
         self.tasks = Tasks(loop)
         self.workers = WorkerThreads(loop)
-        self.flusher = Flusher(self.workers, loop.call_soon, on_fatal)
+        self.flusher = Flusher(self.workers, loop.call_soon, on_full=self._disk_is_full, on_fatal=on_fatal)
         self.tail_cache = TailCache(config.integer("tail.cache.bytes"))
         self.replicas = Replicas()
         self.fetch_sessions = FetchSessions(
@@ -92,6 +94,7 @@ class Broker:
         self.server = Server(config, Dispatch(self), clock)
         self.address = ""
         self._broker_epoch = -1
+        self._is_loaded = False
 
     @property
     def image(self) -> ClusterImage:
@@ -117,8 +120,10 @@ class Broker:
             tail_cache=self.tail_cache,
             clock=self.clock,
         )
+        await self._register()
         await self.partitions.load(self.image, self.config)
-        await self._listen()
+        self._is_loaded = True
+        await self.server.accept()
         self.tasks.start(self.server.watch(), name="watch connections")
         self.tasks.start(Housekeeping(self).run(), name="housekeeping")
         logger.info(
@@ -186,23 +191,45 @@ class Broker:
     def _remove_segments(self, job: DeletionJob) -> None:
         self.tasks.start(self.workers.call(job.remove), name="remove expired segments")
 
+    def _disk_is_full(self) -> None:
+        """A write found no room: refuse producers from now on, and let metadata have the reserve."""
+        self.log_directory.room.is_low = True
+        self.tasks.start(self._use_reserve(), name="use the disk reserve")
+
+    async def _use_reserve(self) -> None:
+        if await self.workers.call(self.log_directory.room.release_reserve):
+            logger.error("disk is full: the reserve is given up, produce requests are refused")
+        await self._rewind(self.quorum.log)
+
     async def recover_from_full_disk(self) -> None:
         """There is room: logs that had to give up a write may go on."""
         for log in list(self.log_directory.logs.values()):
-            job = log.begin_rewind()
-            if job is not None:
-                await self.workers.call(job.run)
-                log.finish_rewind(job)
-                logger.info("log takes appends again", extra={"partition": str(log.topic_partition)})
+            await self._rewind(log)
+
+    async def _rewind(self, log: Log) -> None:
+        job = log.begin_rewind()
+        if job is not None:
+            await self.workers.call(job.run)
+            log.finish_rewind(job)
+            logger.info("log takes appends again", extra={"partition": str(log.topic_partition)})
 
     def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
         """Damaged data was asked for: say so; whoever asked is answered with an error."""
         logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
 
     def _open_directory(self) -> LogDirectory:
-        options = DirectoryOptions(node_id=self.node_id, new_uuid=self.entropy.uuid)
-        path = self._started_with.data_directory
-        return LogDirectory.open(self._filesystem, path, options, now=self.clock.wall_ms())
+        config = self._started_with
+        options = DirectoryOptions(
+            node_id=self.node_id,
+            new_uuid=self.entropy.uuid,
+            soft_limit_bytes_max=config.integer("disk.reserve.bytes"),
+            checkpoint_interval_ms=config.integer("log.flush.offset.checkpoint.interval.ms"),
+        )
+        path = self._data_directory
+        directory = LogDirectory.open(self._filesystem, path, options, now=self.clock.wall_ms())
+        if not directory.is_private:
+            logger.warning("others may read the data directory", extra={"directory": path})
+        return directory
 
     async def _open_quorum(self) -> Quorum:
         spec = LogSpec(partition=METADATA_PARTITION, topic_id=METADATA_TOPIC_ID, config=METADATA_LOG)
@@ -214,7 +241,8 @@ class Broker:
         await self.workers.call(quorum.replay)
         return quorum
 
-    async def _listen(self) -> None:
+    async def _register(self) -> None:
+        """Take the address, and make it known; clients are let in later."""
         (listener,) = self._started_with.listeners
         port = await self.server.bind(listener.host, listener.port)
         self.address = f"{listener.host or '0.0.0.0'}:{port}"
@@ -229,9 +257,9 @@ class Broker:
                 endpoints=(endpoint,),
                 rack=self.config.string("broker.rack") or None,
                 directory_id=self.log_directory.meta.directory_id,
+                has_kept_everything=self.log_directory.was_clean,
             )
         )
-        await self.server.accept()
 
     def _advertised(self, host: str, port: int) -> tuple[str, int]:
         for listener in self._started_with.advertised_listeners:
@@ -240,10 +268,11 @@ class Broker:
 
     async def _follow(self, before: ClusterImage, image: ClusterImage) -> None:
         """The image has changed: bring settings and partitions in line with it."""
+        if not self._is_loaded:
+            return
         self.config = broker_config_in(image, self._started_with)
         await self.partitions.follow(before, image, self.config)
-        if before.configs is not image.configs:
-            self.partitions.configure(image, self.config)
+        self.partitions.configure(image, self.config, image.resources_changed_since(before))
 
     async def _allocate_producer_ids(self) -> range:
         return await self.quorum.submit(

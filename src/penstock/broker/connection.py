@@ -141,7 +141,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             for frame in self._reader.received(nbytes):
                 self._queue.append((decode_request_header(frame), frame))
-                self._around.memory.hold(len(frame))
+                self._around.memory.hold(len(frame), queued=1)
         except DecodeError as error:
             self.close(str(error))
             return
@@ -173,7 +173,8 @@ class Connection(asyncio.BufferedProtocol):
         memory.release(
             self._held_bytes
             + sum(len(frame) for _, frame in self._queue)
-            + sum(reply.frame_bytes for reply in self._in_flight)
+            + sum(reply.frame_bytes for reply in self._in_flight),
+            queued=len(self._queue),
         )
         self._held_bytes = 0
         self._queue.clear()
@@ -238,6 +239,7 @@ class Connection(asyncio.BufferedProtocol):
         queue = self._queue
         while queue and not self.is_closed and self._may_start(queue[0][0]):
             header, frame = queue.popleft()
+            self._around.memory.release(0, queued=1)
             reply = Reply(self, header, len(frame))
             self._in_flight.append(reply)
             self._around.requests.serve(header, frame, reply)

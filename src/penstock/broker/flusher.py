@@ -44,10 +44,13 @@ class Flusher:
         self,
         workers: Workers,
         call_soon: Callable[[Callable[[], None]], object],
+        *,
+        on_full: Callable[[], None],
         on_fatal: Callable[[StorageError], None],
     ) -> None:
         self._workers = workers
         self._call_soon = call_soon
+        self._on_full = on_full
         self._on_fatal = on_fatal
         #: Who waits for the next round, and whether it must flush even where the topic does not ask for it.
         self._dirty: dict[FlushOwner, bool] = {}
@@ -115,6 +118,7 @@ class Flusher:
         elif isinstance(error, DiskFullError):
             owner.log.fail_flush(job, error)
             owner.flush_failed(error)
+            self._on_full()
         elif isinstance(error, FlushFailedError | StorageError):
             self._has_failed = True
             self._on_fatal(error)

@@ -17,15 +17,13 @@ from penstock.broker.clock import SystemClock
 from penstock.broker.entropy import SystemEntropy
 from penstock.config.broker_config import BrokerConfig
 from penstock.model.errors import OperatingError, StorageError
-from penstock.storage.faulty_filesystem import FaultyFileSystem
-from penstock.storage.filesystem import FileSystem
+from penstock.storage.faulty_filesystem import with_failpoints
 from penstock.storage.flush_failures import EXIT_CODE as FLUSH_FAILED_EXIT_CODE
 from penstock.storage.flush_failures import record_flush_failure
 from penstock.storage.real_filesystem import RealFileSystem
 
 logger = logging.getLogger(__name__)
 
-FAILPOINTS_VARIABLE = "PENSTOCK_FAILPOINTS"
 OPEN_FILES_WANTED = 100_000
 SWITCH_INTERVAL_SECONDS = 0.0005
 """A flush thread that comes back from the disk gets the interpreter within this time, not within 5 ms."""
@@ -36,28 +34,36 @@ def run_broker(config: BrokerConfig) -> int:
     os.umask(0o077)
     _raise_open_files_limit()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+    # The disk refuses to follow links, which others could have placed; one the user named is meant.
+    data_directory = os.path.realpath(config.data_directory)
     try:
-        return asyncio.run(_run(config))
+        return asyncio.run(_run(config, data_directory))
     except OperatingError as error:
         logger.error("cannot run", extra={"reason": str(error)})
         return 1
 
 
-async def _run(config: BrokerConfig) -> int:
+async def _run(config: BrokerConfig, data_directory: str) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    filesystem = _filesystem()
+    filesystem = with_failpoints(RealFileSystem(), os.environ)
     clock = SystemClock()
 
     def end_at_once(error: StorageError) -> None:
         logger.critical("flush failed, ending now", extra={"reason": str(error)})
-        record_flush_failure(filesystem, config.data_directory, clock.wall_ms())
+        record_flush_failure(filesystem, data_directory, clock.wall_ms())
         os._exit(FLUSH_FAILED_EXIT_CODE)
 
     broker = Broker(
-        config, loop=loop, filesystem=filesystem, clock=clock, entropy=SystemEntropy(), on_fatal=end_at_once
+        config,
+        data_directory=data_directory,
+        loop=loop,
+        filesystem=filesystem,
+        clock=clock,
+        entropy=SystemEntropy(),
+        on_fatal=end_at_once,
     )
     await broker.start()
     _settle_memory()
@@ -67,13 +73,6 @@ async def _run(config: BrokerConfig) -> int:
     logger.info("stopping")
     await broker.stop()
     return 0
-
-
-def _filesystem() -> FileSystem:
-    """The real disk; with faults added when a test asks for them."""
-    spec = os.environ.get(FAILPOINTS_VARIABLE)
-    real = RealFileSystem()
-    return real if spec is None else FaultyFileSystem(real, spec)
 
 
 def _raise_open_files_limit() -> None:

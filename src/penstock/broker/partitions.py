@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from penstock.broker.clock import Clock
@@ -14,6 +14,7 @@ from penstock.broker.worker_threads import WorkerThreads
 from penstock.config.broker_config import BrokerConfig
 from penstock.metadata.effective_config import topic_config_in
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.resources import ConfigResource, ResourceType
 from penstock.metadata.topic_image import PartitionImage, TopicImage
 from penstock.model.errors import StorageError
 from penstock.model.ids import NodeId, Offset, TopicPartition
@@ -73,9 +74,14 @@ class Partitions:
         changed = [topic for topic in image.topics.values() if topic is not before.topics.get(topic.name)]
         await self._create(changed, image, config)
 
-    def configure(self, image: ClusterImage, config: BrokerConfig) -> None:
-        """Settings have changed: give every partition those that hold for it now."""
-        for name in image.topics:
+    def configure(
+        self, image: ClusterImage, config: BrokerConfig, changed: Collection[ConfigResource]
+    ) -> None:
+        """Settings have changed: give every partition concerned those that hold for it now."""
+        names = [resource.name for resource in changed if resource.type is ResourceType.TOPIC]
+        if len(names) < len(changed):
+            names = list(image.topics)  # the broker's settings are every topic's defaults
+        for name in names:
             settings = _settings(image, config, name)
             for partition in self._replicas.of_topic(name):
                 partition.configure(*settings)

@@ -29,7 +29,10 @@ class Server:
                 per_address_max=config.integer("max.connections.per.ip"),
                 creation_rate_max=config.integer("max.connection.creation.rate"),
             ),
-            memory=RequestMemory(config.integer("queued.max.request.bytes")),
+            memory=RequestMemory(
+                bytes_max=config.integer("queued.max.request.bytes"),
+                queued_max=config.integer("queued.max.requests"),
+            ),
             scratch=bytearray(SCRATCH_BYTES),
             frame_bytes_max=config.integer("socket.request.max.bytes"),
             idle_seconds_max=config.integer("connections.max.idle.ms") / 1000,

@@ -243,7 +243,7 @@ _LOGS = (
         5_000,
         "How often recovery points are written down; after a crash, what lies beyond them is checked again.",
         validator=at_least(1),
-        read_by=_HOUSEKEEPING,
+        read_by=_BROKER,
     ),
     _broker_key(
         "producer.id.expiration.ms",

@@ -1,8 +1,8 @@
 """Room on the disk: refusing to fill it, and having some left when it is full all the same.
 
-Below the soft limit (5 % of the disk, at most 1 GiB) producers are refused while everything else goes on, so
-that the disk rarely is full. Should it fill up anyway, a reserve file of 16 MiB is given back, and metadata
-and checkpoints can still be written while a person makes room.
+Below the soft limit (5 % of the disk, at most 1 GiB unless told otherwise) producers are refused while
+everything else goes on, so that the disk rarely is full. Should it fill up anyway, a reserve file of 16 MiB
+is given back, and metadata and checkpoints can still be written while a person makes room.
 """
 
 from penstock.model.errors import DiskFullError
@@ -14,16 +14,24 @@ SOFT_LIMIT_BYTES_MAX = 1024 * 1024 * 1024
 SOFT_LIMIT_PERCENT = 5
 
 
-def soft_limit_bytes(usage: DiskUsage) -> int:
+def soft_limit_bytes(usage: DiskUsage, limit_bytes_max: int = SOFT_LIMIT_BYTES_MAX) -> int:
     """How much is to stay free."""
-    return min(usage.total_bytes * SOFT_LIMIT_PERCENT // 100, SOFT_LIMIT_BYTES_MAX)
+    return min(usage.total_bytes * SOFT_LIMIT_PERCENT // 100, limit_bytes_max)
 
 
 class DiskRoom:
     """The room of one data directory. Its methods block; ``is_low`` may be read anywhere."""
 
-    def __init__(self, fs: FileSystem, directory: str, *, reserve_bytes: int = RESERVE_BYTES) -> None:
+    def __init__(
+        self,
+        fs: FileSystem,
+        directory: str,
+        *,
+        reserve_bytes: int = RESERVE_BYTES,
+        soft_limit_bytes_max: int = SOFT_LIMIT_BYTES_MAX,
+    ) -> None:
         self._fs = fs
+        self._soft_limit_bytes_max = soft_limit_bytes_max
         self._directory = directory
         self._reserve_bytes = reserve_bytes
         self._reserve_path = join_path(directory, RESERVE_FILE)
@@ -33,7 +41,7 @@ class DiskRoom:
     def look(self) -> DiskUsage:
         """See how full the disk is; the reserve is made again once there is room for it."""
         usage = self._fs.usage(self._directory)
-        self.is_low = usage.free_bytes < soft_limit_bytes(usage)
+        self.is_low = usage.free_bytes < soft_limit_bytes(usage, self._soft_limit_bytes_max)
         if not self.is_low and usage.free_bytes > 2 * self._reserve_bytes:
             self._keep_reserve()
         return usage

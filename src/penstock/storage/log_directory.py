@@ -25,7 +25,7 @@ from penstock.storage.clean_shutdown import (
     remove_clean_shutdown,
     write_clean_shutdown,
 )
-from penstock.storage.disk_room import RESERVE_BYTES, DiskRoom
+from penstock.storage.disk_room import RESERVE_BYTES, SOFT_LIMIT_BYTES_MAX, DiskRoom
 from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path, parent_directory
 from penstock.storage.flush_failures import check_flush_failures
 from penstock.storage.log import Log
@@ -91,6 +91,9 @@ class DirectoryOptions:
     #: Sixteen random bytes, for a new cluster, a new directory, and parting names.
     new_uuid: Callable[[], bytes]
     reserve_bytes: int = RESERVE_BYTES
+    #: Producers are refused while less is free; never more than 5 % of the disk.
+    soft_limit_bytes_max: int = SOFT_LIMIT_BYTES_MAX
+    checkpoint_interval_ms: int = CHECKPOINT_INTERVAL_MS
 
 
 class LogDirectory:
@@ -125,10 +128,16 @@ class LogDirectory:
         self.was_clean = marker is not None
         self._vouched_sizes = {} if marker is None else _by_directory(marker.file_sizes)
         _remove_temporary_files(fs, path)
-        self.room = DiskRoom(fs, path, reserve_bytes=options.reserve_bytes)
+        self.room = DiskRoom(
+            fs,
+            path,
+            reserve_bytes=options.reserve_bytes,
+            soft_limit_bytes_max=options.soft_limit_bytes_max,
+        )
         self.room.look()
         self.seal = Seal.open(fs, join_path(path, SEAL_FILE))
         self._checkpoints = CheckpointFiles(fs, path, self.room)
+        self._checkpoint_interval_ms = options.checkpoint_interval_ms
         self._checkpointed_at = now
         self._bytes_since_checkpoint = 0
         self._deleted: list[DeletedLog] = []
@@ -224,7 +233,7 @@ class LogDirectory:
         """Whether enough time or enough bytes went by since the last one."""
         if self._bytes_since_checkpoint >= CHECKPOINT_INTERVAL_BYTES:
             return True
-        return now - self._checkpointed_at >= CHECKPOINT_INTERVAL_MS
+        return now - self._checkpointed_at >= self._checkpoint_interval_ms
 
     def begin_checkpoint(
         self, now: Millis, high_watermarks: Mapping[TopicPartition, Offset] = NO_HIGH_WATERMARKS

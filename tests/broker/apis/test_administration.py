@@ -77,6 +77,7 @@ class MemoryBroker:
                 endpoints=(BrokerEndpoint(name="PLAINTEXT", host="localhost", port=9092),),
                 rack=None,
                 directory_id=b"d" * 16,
+                has_kept_everything=True,
             ).records
         )
 
