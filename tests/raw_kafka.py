@@ -310,8 +310,12 @@ class Connection:
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
-        self.socket.connect((host, int(port)))
         self._correlation_id = 0
+        try:
+            self.socket.connect((host, int(port)))
+        except OSError:
+            self.socket.close()
+            raise
 
     def __enter__(self) -> Self:
         return self

@@ -4,14 +4,13 @@
 acknowledgements to wait for, so that a slow machine is killed at the same points of its work as a fast one.
 """
 
-import os
 import random
 import time
 from collections.abc import Sequence
 
 import pytest
 from tests.broker_process import Server
-from tests.chaos.vitals import TRACEBACK
+from tests.chaos.vitals import KILL_ROUNDS, TRACEBACK
 from tests.chaos.writers import (
     LibrdkafkaWriter,
     PipelinedWriter,
@@ -25,7 +24,6 @@ from tests.raw_kafka import Connection
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(900)]
 
-KILL_ROUNDS = int(os.environ.get("PENSTOCK_KILL_ROUNDS", "8"))
 ACKNOWLEDGEMENTS_MAX = 400
 SEGMENT_BYTES = 1024 * 1024
 TOPICS = {"raw-leader": 1, "raw-all": 1, "raw-idempotent": 1, "plain": 3, "once": 3}

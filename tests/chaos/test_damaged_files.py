@@ -47,7 +47,7 @@ def test_torn_tail_is_cut_off_and_takes_nothing_acknowledged_along(killed: Serve
 def test_index_files_that_were_deleted_are_rebuilt(ended: Server) -> None:
     directory = ended.partition_directory(TOPIC)
     removed = [*directory.glob("*.index"), *directory.glob("*.timeindex")]
-    assert len(removed) > 4
+    assert len(removed) >= 4
     for path in removed:
         path.unlink()
     ended.start()

@@ -77,7 +77,7 @@ def test_full_disk_refuses_producers_serves_readers_and_recovers(
             == ErrorCode.KAFKA_STORAGE_ERROR
         )
         check_content(raw, count)
-        assert "full" in server.stderr_text()
+        wait_until(lambda: "full" in server.stderr_text(), what="a line about it in the log")
 
         ballast.unlink()
         wait_until(
@@ -155,9 +155,9 @@ def test_write_that_finds_no_space_is_undone_and_the_next_one_taken(make_server:
 
 
 def produce_until_the_end(server: Server) -> int:
-    """Produce until the broker is gone; how many records it acknowledged."""
-    count = 0
+    """Produce until the broker is gone; the end of what it acknowledged."""
     with Connection(server.bootstrap) as raw:
+        count = raw.end_offset(TOPIC)
         try:
             while count < 10_000:
                 answer = raw.produce(TOPIC, 0, values_batch(b"%06d" % count))

@@ -198,7 +198,7 @@ def test_symbolic_link_in_place_of_a_log_is_not_followed(make_server: MakeServer
 
 def test_log_lines_are_json_whatever_clients_call_themselves(make_server: MakeServer) -> None:
     """Names come from outside: they must not be able to write lines, colours or fields of their own."""
-    server = make_server(environment={"PENSTOCK_LOG_LEVEL": "DEBUG"})
+    server = make_server()
     evil = 'x"}\n{"level": "forged", "message": "\x1b[31mall is lost\x1b[0m"}\r\n'
     header = (18).to_bytes(2, "big") + (99).to_bytes(2, "big") + bytes(4) + string(evil) + b"\0"
     with Connection(server.bootstrap) as raw:

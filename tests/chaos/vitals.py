@@ -1,5 +1,6 @@
 """Whether a broker is unharmed: same process, memory within bounds, no unexpected error, clients served."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,10 @@ from tests.raw_kafka import Connection
 
 GROWTH_BYTES_MAX = 64 * 1024 * 1024
 PULSE_TOPIC = "pulse"
+KILL_ROUNDS = int(os.environ.get("PENSTOCK_KILL_ROUNDS", "8"))
+IS_LONG_RUN = KILL_ROUNDS >= 50
+"""Whether somebody asked for more than the daily portion, and so has time."""
+
 TRACEBACK = "Traceback (most recent call last)"
 
 
