@@ -51,7 +51,10 @@ def main() -> None:
         "command": shlex.join(["python", "benchmarks/run.py", *sys.argv[1:]]),
     }
     with tempfile.TemporaryDirectory(prefix=".penstock-bench-", dir=options.directory) as temporary:
+        load_before = os.getloadavg()[0]
         lines = list(_all_lines(Path(temporary), options))
+    # Of the last minute: before, what others were doing on this machine; after, that and the benchmark.
+    facts["load average"] = f"{load_before:.1f} before, {os.getloadavg()[0]:.1f} after"
     print_lines(lines)
     if options.json:
         options.json.write_text(json.dumps(as_json(lines, facts), indent=2) + "\n")

@@ -1,0 +1,103 @@
+"""``penstock serve`` as a process: its options, its one line of output, its end."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from penstock.bench.connection import Connection, parse_address
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.describe_cluster import DescribeClusterRequest
+from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+pytestmark = pytest.mark.slow
+
+READY_PREFIX = "penstock ready on "
+STOP_SECONDS_MAX = 20.0
+
+
+@contextmanager
+def serving(
+    *words: str, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A broker and its address."""
+    process = subprocess.Popen(
+        [str(Path(sys.executable).with_name("penstock")), "serve", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
+    with process:
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            assert line.startswith(READY_PREFIX)
+            yield process, line.removeprefix(READY_PREFIX).strip()
+        finally:
+            process.kill()
+
+
+def default_partition_count(address: str) -> int:
+    """How many partitions a topic gets that is made by asking for it."""
+    with Connection(parse_address(address)) as connection:
+        request = MetadataRequest(topics=(MetadataRequestTopic(name="auto"),))
+        while not (partitions := connection.call(ApiKey.METADATA, request).topics[0].partitions):
+            pass
+    return len(partitions)
+
+
+def test_serve_prints_one_line_and_ends_with_0_when_told_to(tmp_path: Path) -> None:
+    with serving("--listen", "127.0.0.1:0", "--data-dir", str(tmp_path / "data")) as (process, address):
+        assert address.startswith("127.0.0.1:")
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=STOP_SECONDS_MAX)
+
+    assert (process.returncode, output) == (0, "")
+    assert (tmp_path / "data" / "meta.properties").exists()
+
+
+def test_serve_short_options_are_the_long_ones(tmp_path: Path) -> None:
+    config = tmp_path / "broker.properties"
+    config.write_text("num.partitions=3\n")
+    words = ["-a", "127.0.0.1:0", "-b", "7", "-c", str(config), "-V", "--data-dir", str(tmp_path / "data")]
+
+    with serving(*words) as (_, address):
+        with Connection(parse_address(address)) as connection:
+            cluster = connection.call(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
+        assert [broker.broker_id for broker in cluster.brokers] == [7]
+        assert default_partition_count(address) == 3
+
+
+def test_serve_flag_beats_environment_beats_file(tmp_path: Path) -> None:
+    config = tmp_path / "broker.yaml"
+    config.write_text("num.partitions: 2\nlisteners: 127.0.0.1:0\n")
+    base = ["--data-dir", str(tmp_path / "data")]
+    environment = {"PENSTOCK_CONFIG": str(config), "PENSTOCK_NUM_PARTITIONS": "3"}
+
+    with serving(*base, "--set", "num.partitions=4", environment=environment) as (_, address):
+        assert default_partition_count(address) == 4
+    other = ["--data-dir", str(tmp_path / "other")]
+    with serving(*other, environment=environment) as (_, address):
+        assert default_partition_count(address) == 3
+
+
+def test_serve_directory_in_use_exits_with_1_and_says_so(tmp_path: Path) -> None:
+    words = ["--listen", "127.0.0.1:0", "--data-dir", str(tmp_path / "data")]
+
+    with serving(*words):
+        second = subprocess.run(
+            [str(Path(sys.executable).with_name("penstock")), "serve", *words],
+            capture_output=True,
+            text=True,
+            timeout=STOP_SECONDS_MAX,
+            check=False,
+        )
+    assert second.returncode == 1
+    assert second.stdout == ""
+    assert str(tmp_path / "data") in second.stderr
