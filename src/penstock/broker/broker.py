@@ -142,6 +142,9 @@ class Broker:
         await self.server.stop(STOP_GRACE_SECONDS)
         await self.tasks.stop()
         await self.flusher.drain()
+        # Nothing else touches the logs any more, so each may be closed on whichever thread is free.
+        logs = list(self.log_directory.logs.values())
+        await asyncio.gather(*(self.workers.call(log.close) for log in logs))
         await self.workers.call(self._close_directory)
         self.workers.stop()
         logger.info("stopped")
@@ -288,8 +291,6 @@ class Broker:
         }
 
     def _close_directory(self) -> None:
-        for log in self.log_directory.logs.values():
-            log.close()
         self.log_directory.close(
             self.clock.wall_ms(), high_watermarks=self._high_watermarks(), broker_epoch=self._broker_epoch
         )
