@@ -2,12 +2,16 @@
 
 import random
 import shutil
+import time
 from pathlib import Path
 
 import pytest
-from tests.broker_process import Server, ServerFailedError
-from tests.chaos.filled_log import BATCHES, BYSTANDER, TOPIC, check_intact, value_of
+from tests.broker_process import Server, ServerFailedError, wait_until
+from tests.chaos.filled_log import BATCHES, BYSTANDER, TOPIC, check_intact, fill, value_of
+from tests.conftest import MakeServer
 from tests.raw_kafka import Connection, stored_batches, values_batch
+
+from penstock.model.error_codes import ErrorCode
 
 pytestmark = pytest.mark.chaos
 
@@ -94,6 +98,24 @@ def test_last_acknowledged_batch_that_rotted_is_no_torn_tail(stopped: Server) ->
         assert served == []
         assert error != 0
     assert "is damaged" in stopped.stderr_text()
+
+
+def test_last_batch_that_rotted_after_it_was_sealed_is_no_torn_tail(make_server: MakeServer) -> None:
+    """Without a clean stop only the seal can tell the two apart, about a second after the flush."""
+    server = make_server()
+    fill(server)
+    filled_at = time.time_ns()
+    seal = server.data_directory / "durable-offsets"
+    wait_until(lambda: seal.exists() and seal.stat().st_mtime_ns > filled_at, what="the seal")
+    server.kill()
+    path = server.segment_paths(TOPIC)[-1]
+    flip_bit(path, path.stat().st_size - 100)
+
+    server.restart()
+
+    with Connection(server.bootstrap) as raw:
+        assert served_records(raw, BATCHES - 1) == (ErrorCode.KAFKA_STORAGE_ERROR, [])
+    assert "is damaged" in server.stderr_text()
 
 
 def test_damaged_partition_refuses_new_records_instead_of_hiding_the_hole(ended: Server) -> None:

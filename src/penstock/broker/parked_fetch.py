@@ -159,6 +159,9 @@ class ParkedFetch:
         )
         if (diverging := _divergence(partition, position)) is not None:
             return read._replace(diverging=diverging)
+        if log.is_offline and position.fetch_offset >= log.log_end_offset:
+            # More was written than can be read: a reader must not wait for it as if it were still to come.
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, log.refusal or "")
         records = log.read(
             position.fetch_offset,
             max_bytes=max(0, min(position.max_bytes, left)),

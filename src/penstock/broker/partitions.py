@@ -64,6 +64,10 @@ class Partitions:
         specs = self._specs(image, config, image.topics.values())
         load = self._directory.begin_load(specs, tail_cache=self._tail_cache, now=self._clock.wall_ms())
         await self._run(load, image, config)
+        for made in load.made:
+            logger.warning(
+                "directory of a known partition was missing, made empty", extra={"directory": made}
+            )
 
     async def follow(self, before: ClusterImage, image: ClusterImage, config: BrokerConfig) -> None:
         """Make the disk agree with a new image."""

@@ -132,6 +132,8 @@ class LogLoad:
         self.jobs = jobs
         #: Directories that were moved aside, by the names they had.
         self.strays: list[str] = []
+        #: Directories that were not there and have been made.
+        self.made: list[str] = []
         #: Directories that wait to be removed.
         self.deleted: list[str] = []
         #: Partitions that are open already; None when only the named ones are looked at.
@@ -151,6 +153,7 @@ class LogLoad:
         if self.known is not None:
             self._find_others(names, self.known)
         missing = [job for job in self.jobs if self._must_be_made(job, present)]
+        self.made = [str(job.spec.partition) for job in missing]
         for name in self.strays:
             self._move_aside(name)
         # Before any directory is made: an old offset must never meet a new log.
