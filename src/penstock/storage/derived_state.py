@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
 from penstock.model.ids import NO_EPOCH
-from penstock.storage.batch_scan import walk
+from penstock.storage.batch_scan import Located, walk
 from penstock.storage.checkpoints import LEADER_EPOCH_CHECKPOINT, read_leader_epoch_checkpoint
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.leader_epochs import LeaderEpochs
@@ -27,6 +27,8 @@ class LogBorder(NamedTuple):
     segments: list[Segment]
     position: int
     offset: int
+    last: Located | None = None
+    """The batch before the border, where it is known."""
 
 
 def load_producers(
@@ -74,6 +76,8 @@ def _replay(producers: ProducerStates, border: LogBorder, from_offset: int) -> N
 
 def _latest_epoch(border: LogBorder) -> int:
     """The epoch of the last batch before the border; NO_EPOCH when there is none to be seen."""
+    if border.last is not None:
+        return border.last.header.leader_epoch
     if border.position > 0:
         return find_end(border.segments[-1], border.offset).latest_epoch
     if len(border.segments) > 1:

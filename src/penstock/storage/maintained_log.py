@@ -135,7 +135,8 @@ class MaintainedLog(ReadableLog):
         """Cut everything from the batch that contains ``offset``; answers the new end. Blocks.
 
         For followers that differ from their leader. Before, the data directory must have lowered what it
-        remembers as durable (seal and recovery point), or the next start takes the cut for damage.
+        remembers as durable (seal and recovery point) to ``border_before(offset)``, or the next start takes
+        the cut for damage.
         """
         if offset < self.high_watermark:
             raise InvariantError(f"{self} must not be cut at {offset}, below {self.high_watermark}")
@@ -144,8 +145,10 @@ class MaintainedLog(ReadableLog):
         self.flush()
         if offset >= self.log_end_offset:
             return self.log_end_offset
-        behind = self._segments.from_offset(max(offset, self.log_start_offset))
-        end = find_end(behind[0], max(offset, self.log_start_offset))
+        behind = self._segments.from_offset(offset)
+        end = find_end(behind[0], offset)
+        if end.next_offset < self.log_start_offset:
+            raise InvariantError(f"{self} must not be cut at {offset}, which would leave nothing of it")
         self._segments.drop_last(len(behind) - 1)
         behind[0].cut(end.position, end.next_offset)
         self._writer.resume()

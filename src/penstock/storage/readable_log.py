@@ -15,6 +15,7 @@ from penstock.storage.log_writer import LogWriter
 from penstock.storage.recovery import OpenedLog
 from penstock.storage.retention import SegmentFacts
 from penstock.storage.segment import Segment
+from penstock.storage.segment_end import find_end
 from penstock.storage.segment_lookup import measure_largest_timestamp
 from penstock.storage.segments import Segments
 from penstock.storage.tail_cache import TailCache
@@ -144,6 +145,12 @@ class ReadableLog:
     def offset_for_leader_epoch(self, epoch: int) -> EpochEnd:
         """The largest epoch up to ``epoch`` and where it ends; -1 and -1 when unknown."""
         return self.leader_epochs.end_of(epoch, self._writer.end_offset)
+
+    def border_before(self, offset: int) -> int:
+        """The base offset of the batch that contains ``offset``; at most the flushed offset."""
+        if offset >= self.flushed_offset:
+            return self.flushed_offset
+        return find_end(self._segments.from_offset(offset)[0], offset).next_offset
 
     def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """Those that a reader of committed data must know for this range (end excluded)."""

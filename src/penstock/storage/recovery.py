@@ -117,15 +117,16 @@ class _Opening:
         if not self._segments:
             self._segments = [self._first_segment()]
         number, end = self._find_start()
-        border = LogBorder(self._segments[: number + 1], end.position, end.next_offset)
+        border = LogBorder(self._segments[: number + 1], end.position, end.next_offset, end.last)
         self._connect(number)
         self._epochs = load_leader_epochs(self._filesystem, self._directory, border)
         self._producers = load_producers(self._filesystem, self._directory, snapshot_offsets, border)
-        if not self._is_clean(number, end):
-            self._report.was_clean = False
-            self._recover(number, end)
-        else:
+        last_is_good = not self._hints.clean or self._last_batch_is_good(self._segments[number], end)
+        if self._is_as_left(number, end) and last_is_good:
             resume_segment(self._segments[-1], end)
+        else:
+            self._report.was_clean = False
+            self._recover(number, end if last_is_good else _step_back(end))
         self._drop_snapshots(snapshot_offsets)
         return self._opened(snapshot_offsets)
 
@@ -168,17 +169,15 @@ class _Opening:
         for segment, following in zip(self._segments[:number], self._segments[1:], strict=False):
             segment.next_offset = segment.readable_offset = following.base_offset
 
-    def _is_clean(self, number: int, end: SegmentEnd) -> bool:
-        """Whether the files are as a clean stop left them: the end where it must be, the last batch good."""
+    def _is_as_left(self, number: int, end: SegmentEnd) -> bool:
+        """Whether the last process stopped in order, and the log ends where it said."""
         is_last = number == len(self._segments) - 1
-        if not self._hints.clean or not is_last or end.position != self._segments[-1].readable_size:
-            return False
-        if end.next_offset != self._hints.recovery_point:
-            return False
-        return end.last is None or self._last_batch_is_good(self._segments[-1], end)
+        is_end = is_last and end.position == self._segments[-1].readable_size
+        return self._hints.clean and is_end and end.next_offset == self._hints.recovery_point
 
     def _last_batch_is_good(self, segment: Segment, end: SegmentEnd) -> bool:
-        assert end.last is not None
+        if end.last is None:
+            return True
         header = end.last.header
         checker = BatchChecker(
             segment.file,
@@ -304,9 +303,13 @@ class _Opening:
         end_offset = self._segments[-1].next_offset
         bases = {segment.base_offset for segment in self._segments}
         newest = max((offset for offset in offsets if offset <= end_offset), default=-1)
-        for offset in sorted(offsets - bases - {newest}):
+        going = sorted(offsets - bases - {newest})
+        for offset in going:
             self._filesystem.unlink(snapshot_path(self._directory, offset))
             offsets.discard(offset)
+        if going:
+            # One that came back after a power loss could describe what is not in the log.
+            self._filesystem.sync_directory(self._directory)
 
     def _opened(self, snapshot_offsets: set[int]) -> OpenedLog:
         is_whole = self._report.damage is None
@@ -324,6 +327,13 @@ class _Opening:
             recovery_point=end_offset if is_whole else self._hints.recovery_point,
             report=self._report,
         )
+
+
+def _step_back(end: SegmentEnd) -> SegmentEnd:
+    """The border before the batch that ``end`` is behind."""
+    if end.last is None:
+        return end
+    return SegmentEnd(end.last.position, end.last.header.base_offset, None)
 
 
 def _part(data: memoryview, start: int, size: int) -> memoryview:

@@ -45,7 +45,7 @@ def judge_tail(
         return TailVerdict.DAMAGED
     if all(not any(chunk) for _, chunk in _chunks(file, bad.position, size)):
         return TailVerdict.UNUSED
-    if not _has_batch_behind(file, bad, size) or _has_missing_sector(file, bad.position, size):
+    if not _has_newer_batch(file, bad, size) or _has_missing_sector(file, bad, size):
         return TailVerdict.TORN
     return TailVerdict.DAMAGED
 
@@ -59,10 +59,10 @@ def _chunks(file: File, position: int, end: int, *, overlap: int = 0) -> Iterato
         position += len(chunk) - overlap
 
 
-def _has_batch_behind(file: File, bad: BadBatch, size: int) -> bool:
-    """Whether an intact batch of a later offset begins anywhere behind the bad batch's first byte."""
+def _has_newer_batch(file: File, bad: BadBatch, size: int) -> bool:
+    """Whether an intact batch of a later offset begins there or anywhere behind."""
     pattern = _header_pattern(bad.expected_offset)
-    for start, chunk in _chunks(file, bad.position + 1, size, overlap=HEADER_BYTES):
+    for start, chunk in _chunks(file, bad.position, size, overlap=HEADER_BYTES):
         for match in pattern.finditer(chunk):
             if _is_newer_batch(file, start + match.start(), size, bad.expected_offset):
                 return True
@@ -87,15 +87,26 @@ def _is_newer_batch(file: File, position: int, size: int, expected_offset: int) 
     return crc_matches(file.read(position, header.size_bytes), header)
 
 
-def _has_missing_sector(file: File, position: int, size: int) -> bool:
+def _has_missing_sector(file: File, bad: BadBatch, size: int) -> bool:
     """Whether the bad batch, as far as its length can be believed, holds nothing but zeros in some sector."""
+    position = bad.position
     end = min(size, position + max(HEADER_BYTES, LOG_OVERHEAD + _claimed_length(file, position)))
     data = file.read(position, end - position)
     starts = [position, *range(position - position % SECTOR_BYTES + SECTOR_BYTES, end, SECTOR_BYTES)]
     ends = [*starts[1:], end]
+    if ends[0] - position <= _leading_zeros(bad.expected_offset):
+        # So little of the batch is in its first sector that it is zeros anyway.
+        del starts[0], ends[0]
     return any(
         not any(data[start - position : stop - position]) for start, stop in zip(starts, ends, strict=True)
     )
+
+
+def _leading_zeros(expected_offset: int) -> int:
+    """How many bytes of zeros a good batch may begin with: of its base offset and, behind 0, its length."""
+    if expected_offset == 0:
+        return LOG_OVERHEAD - 1
+    return 8 - (expected_offset.bit_length() + 7) // 8
 
 
 def _claimed_length(file: File, position: int) -> int:
