@@ -29,7 +29,7 @@ from penstock.storage.producer_snapshot import snapshot_path
 from penstock.storage.producer_state import ProducerStates
 from penstock.storage.replay import replay_producer
 from penstock.storage.segment import Segment, file_name
-from penstock.storage.segment_end import SegmentEnd, find_end, resume_segment
+from penstock.storage.segment_end import SegmentEnd, find_end, rebuild_segment, resume_segment
 from penstock.storage.torn_tail import TailVerdict, judge_tail
 
 CORRUPT_SUFFIX = ".corrupt"
@@ -220,7 +220,7 @@ class _Opening:
     def _recover_segment(self, segment: Segment, start: SegmentEnd, *, has_successor: bool) -> SegmentEnd:
         """Check a segment from the border ``start`` on; what is good is written again, and flushed."""
         size = segment.readable_size
-        resume_segment(segment, start)
+        rebuild_segment(segment, start)
         checker = BatchChecker(
             segment.file,
             start.position,
@@ -278,7 +278,7 @@ class _Opening:
             path=segment.path(), position=bad.position, offset=bad.expected_offset, reason=bad.reason
         )
         del self._segments[self._segments.index(segment) + 1 :]
-        resume_segment(segment, SegmentEnd(bad.position, bad.expected_offset, None))
+        rebuild_segment(segment, SegmentEnd(bad.position, bad.expected_offset, None))
 
     def _write_damage_report(self, damage: Damage) -> None:
         report = {

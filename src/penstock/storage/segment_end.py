@@ -6,7 +6,7 @@ from penstock.model.errors import CorruptLogError
 from penstock.model.ids import NO_EPOCH
 from penstock.storage.batch_scan import Located, walk
 from penstock.storage.segment import Segment
-from penstock.storage.segment_lookup import header_at, measure_largest_timestamp, position_before
+from penstock.storage.segment_lookup import header_at, position_before, trust_largest_timestamp
 
 
 class SegmentEnd(NamedTuple):
@@ -41,9 +41,20 @@ def find_end(segment: Segment, offset: int) -> SegmentEnd:
 
 
 def resume_segment(segment: Segment, end: SegmentEnd) -> None:
-    """Let the segment end at ``end`` in memory, with indexes to match, ready for the next batch."""
+    """Let a segment whose files are known to be whole end at ``end``, ready for the next batch."""
     segment.cut(end.position, end.next_offset)
-    if end.position == 0:
-        return
-    measure_largest_timestamp(segment)
-    segment.first_timestamp = header_at(segment, 0).max_timestamp
+    if end.position > 0:
+        trust_largest_timestamp(segment)
+        segment.first_timestamp = header_at(segment, 0).max_timestamp
+
+
+def rebuild_segment(segment: Segment, end: SegmentEnd) -> None:
+    """Let a segment end at ``end``, with new indexes: after a power loss theirs may lack any part."""
+    segment.cut(end.position, end.next_offset)
+    if end.position > 0:
+        try:
+            segment.rebuild_indexes()
+            segment.first_timestamp = header_at(segment, 0).max_timestamp
+        except CorruptLogError:
+            # Damage below the recovery point; whoever reads that part is told.
+            return

@@ -83,28 +83,39 @@ def find_largest_timestamp(segment: Segment) -> Located | None:
 
 
 def measure_largest_timestamp(segment: Segment) -> int:
-    """The largest timestamp of what is readable: known, from the indexes or, if those lie, from all batches.
+    """The largest timestamp of what is readable: known, or found by reading.
 
-    The newest time entry has the largest timestamp of everything before the newest offset entry; the few
-    batches behind that are looked at.
+    A time index that lost its end is not seen to have lost it, and retention must not believe it. So
+    every batch behind the one that its newest entry names is looked at; usually that is one or two.
     """
     if segment.readable_largest[0] is None:
-        try:
-            _resume_from_indexes(segment)
-        except DamagedIndexError:
-            segment.rebuild_indexes()
+        _look_from(segment, lambda newest: newest.position)
     largest = segment.readable_largest[0]
     return NO_TIMESTAMP if largest is None else largest
 
 
-def _resume_from_indexes(segment: Segment) -> None:
-    entry = segment.time_index.last_entry()
-    if entry is not None and not _has_timestamp(segment, *entry):
-        raise DamagedIndexError(f"Index {segment.time_index.path} does not agree with its log")
+def trust_largest_timestamp(segment: Segment) -> None:
+    """Take over the largest timestamp of a segment whose index files are known to be whole.
+
+    Its newest time entry then has the largest timestamp of everything before the newest offset entry.
+    """
+    _look_from(segment, lambda _: position_before(segment, segment.readable_offset))
+
+
+def _look_from(segment: Segment, start: Callable[[Located], int]) -> None:
+    """Find the largest timestamp from the newest time entry and the batches from ``start`` on."""
+    try:
+        entry = segment.time_index.last_entry()
+        newest = None if entry is None else locate(segment, entry.last_offset)
+    except DamagedIndexError:
+        segment.rebuild_indexes()
+        return
+    if entry is not None and not _names(entry, newest):
+        segment.rebuild_indexes()
+        return
     largest = entry or TimeEntry(NO_TIMESTAMP, segment.base_offset)
     segment.resume_indexing(*largest)
-    start = position_before(segment, segment.readable_offset)
-    for _, header in walk(segment.file, start, segment.readable_size):
+    for _, header in walk(segment.file, start(newest) if newest else 0, segment.readable_size):
         if header.max_timestamp > largest.timestamp:
             largest = TimeEntry(header.max_timestamp, header.last_offset)
     segment.largest_timestamp, segment.offset_of_largest_timestamp = largest
@@ -136,7 +147,11 @@ def _believed_time(segment: Segment, timestamp: int) -> TimeEntry | None:
     """The time index's answer, if it is true; otherwise the answer of a new index."""
     try:
         entry = segment.time_index.before_timestamp(timestamp)
-        if entry is None or entry.last_offset >= segment.readable_offset or _has_timestamp(segment, *entry):
+        if (
+            entry is None
+            or entry.last_offset >= segment.readable_offset
+            or _names(entry, locate(segment, entry.last_offset))
+        ):
             return entry
     except DamagedIndexError:
         pass
@@ -144,11 +159,11 @@ def _believed_time(segment: Segment, timestamp: int) -> TimeEntry | None:
     return segment.time_index.before_timestamp(timestamp)
 
 
-def _has_timestamp(segment: Segment, timestamp: int, last_offset: int) -> bool:
-    located = locate(segment, last_offset)
-    if located is None or located.header.last_offset != last_offset:
+def _names(entry: TimeEntry, located: Located | None) -> bool:
+    """Whether the batch is the one that the entry claims."""
+    if located is None or located.header.last_offset != entry.last_offset:
         return False
-    return located.header.max_timestamp == timestamp
+    return located.header.max_timestamp == entry.timestamp
 
 
 def _walk_to(segment: Segment, offset: int, start: int) -> Located | None:
