@@ -1,0 +1,37 @@
+"""The command line of the simulators.
+
+``storage`` explores seeds, or replays one and tells its story; ``bugs`` plants each known mistake in turn and
+counts the seeds that notice it.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+from penstock.sim.storage.bugs import BUGS
+from penstock.sim.storage.reporting import measure_bugs, replay_seed, run_seeds
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; the exit code is 0 only if everything was as it should be."""
+    options = _parser().parse_args(arguments)
+    if options.command == "bugs":
+        return measure_bugs(range(options.first, options.first + options.seeds), names=options.only)
+    if options.seed is not None:
+        return replay_seed(options.seed, bug=options.bug)
+    return run_seeds(range(options.first, options.first + options.seeds), bug=options.bug)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m penstock.sim", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    names = sorted(BUGS)
+    storage = commands.add_parser("storage", help="explore what outages and rot do to logs")
+    storage.add_argument("--seeds", type=int, default=200, help="how many seeds to run")
+    storage.add_argument("--first", type=int, default=0, help="the first of them")
+    storage.add_argument("--seed", type=int, help="replay one seed and tell its story")
+    storage.add_argument("--bug", choices=names, help="plant a bug first")
+    bugs = commands.add_parser("bugs", help="measure how often each planted bug is noticed")
+    bugs.add_argument("--seeds", type=int, default=200, help="how many seeds to run for each bug")
+    bugs.add_argument("--first", type=int, default=0, help="the first of them")
+    bugs.add_argument("--only", action="append", choices=names, help="this bug only; may be repeated")
+    return parser
