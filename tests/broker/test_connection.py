@@ -202,6 +202,20 @@ def test_connection_slow_sender_is_closed_though_bytes_trickle_in() -> None:
     run(scenario)
 
 
+def test_connection_silent_sender_is_closed_soon_when_others_wait_for_memory() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write((1000).to_bytes(4, "big") + b"x")
+        await until(lambda: subject.around.memory.held_bytes > 0)
+        begun = subject.around.clock.monotonic()
+        subject.connection.close_if_overdue(begun + 3)
+        assert subject.around.connections
+        subject.around.memory.wait("somebody else", lambda: None)
+        subject.connection.close_if_overdue(begun + 3)
+        assert await _read_to_end(subject.reader) == b""
+
+    run(scenario)
+
+
 def test_connection_file_larger_than_all_buffers_arrives_whole(tmp_path: Path) -> None:
     content = bytes(range(256)) * 40_000 * 4
     (tmp_path / "segment").write_bytes(b"skip" + content + b"rest")

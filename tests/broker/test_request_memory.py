@@ -65,3 +65,44 @@ def test_memory_too_many_queued_requests_hold_readers_back() -> None:
     memory.wait("second", lambda: woken.append("second"))
     memory.release(0, queued=1)
     assert woken == ["second"]
+
+
+def test_memory_full_lets_modest_ones_into_the_reserve_and_no_further() -> None:
+    memory = RequestMemory(bytes_max=100, queued_max=10)
+    memory.hold(110)
+    assert memory.admit("privileged")
+    assert memory.admit("modest", is_modest=True)
+    assert not memory.admit("greedy")
+    memory.hold(15)
+    assert not memory.admit("modest", is_modest=True)
+
+
+def test_memory_with_too_many_queued_requests_still_lets_modest_ones_read() -> None:
+    memory = RequestMemory(bytes_max=100, queued_max=2)
+    memory.hold(10, queued=2)
+    assert memory.admit("privileged")
+    assert memory.admit("modest", is_modest=True)
+
+
+def test_memory_wakes_modest_waiters_once_the_reserve_has_room() -> None:
+    memory = RequestMemory(bytes_max=100, queued_max=10)
+    memory.hold(130)
+    woken: list[str] = []
+    assert memory.admit("privileged")
+    memory.wait("greedy", lambda: woken.append("greedy"))
+    memory.wait("modest", lambda: woken.append("modest"), is_modest=True)
+    assert memory.is_short
+    memory.release(10)
+    assert woken == ["modest"]
+    memory.release(30)
+    assert woken == ["modest", "greedy"]
+    assert not memory.is_short
+
+
+def test_memory_lets_only_the_privileged_one_grow_ahead_when_full() -> None:
+    memory = RequestMemory(bytes_max=100, queued_max=10)
+    assert memory.may_grow("anybody")
+    memory.hold(100)
+    assert memory.admit("privileged")
+    assert memory.may_grow("privileged")
+    assert not memory.may_grow("other")

@@ -39,6 +39,13 @@ def is_served(connection: Connection) -> bool:
     return True
 
 
+def check_is_prompt(server: Server) -> None:
+    """Other clients are served now, not after the attackers have been timed out."""
+    began = time.monotonic()
+    check_pulse(server)
+    assert time.monotonic() - began < 3
+
+
 @pytest.mark.parametrize("setting", ["max.connections", "max.connections.per.ip"])
 def test_connections_over_the_limit_are_closed_and_room_is_given_back(
     make_server: MakeServer, setting: str
@@ -78,9 +85,7 @@ def test_thousand_idle_connections_cost_little_and_disturb_nobody(victim: Server
     with many_connections(victim, 1000) as connections:
         assert all(is_served(connection) for connection in connections[::100])
         assert victim.resident_bytes() - before < 32 * MEBIBYTE
-        began = time.monotonic()
-        check_pulse(victim)
-        assert time.monotonic() - began < 3
+        check_is_prompt(victim)
     wait_until(lambda: victim.open_file_count() < 200, what="descriptors to be given back")
 
 
@@ -147,7 +152,7 @@ def test_client_that_never_reads_its_replies_costs_bounded_memory(
         try:
             for connection in deaf:
                 send_until_blocked(connection, frame * 1000)
-            check_pulse(server)
+            check_is_prompt(server)
             assert server.resident_bytes() < 400 * MEBIBYTE
         finally:
             for connection in deaf:
@@ -185,7 +190,8 @@ def test_slow_senders_of_large_requests_stay_within_the_memory_bound(make_server
                 connection.socket.setblocking(False)
                 connection.socket.send(struct.pack(">i", 15 * MEBIBYTE))
             push_round_robin(connections, total_bytes_each=14 * MEBIBYTE, seconds=6)
-            assert server.resident_bytes() - before < 150 * MEBIBYTE
+            assert server.resident_bytes() - before < 100 * MEBIBYTE
+            check_is_prompt(server)
 
 
 def push_round_robin(connections: list[Connection], *, total_bytes_each: int, seconds: float) -> None:

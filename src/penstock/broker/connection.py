@@ -39,6 +39,12 @@ FRAME_BYTES_PER_SECOND_MIN = 64 * 1024
 WRITE_STALL_SECONDS = 60.0
 """A client that reads nothing of a waiting reply for this long is closed."""
 
+SHORTAGE_SECONDS = 2.0
+"""How long a client may keep others waiting for memory by not reading, or not sending what it began."""
+
+MODEST_BYTES_MAX = 64 * 1024
+"""A connection that holds no more of an unfinished request than this is served even when memory is short."""
+
 
 class Reply:
     """The place in line of one request; filled once, sent when all before it have been."""
@@ -133,7 +139,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the transport may put what it receives."""
-        return self._reader.buffer()
+        return self._reader.buffer(may_grow=self._around.memory.may_grow(self))
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have arrived."""
@@ -222,18 +228,27 @@ class Connection(asyncio.BufferedProtocol):
         if self._stalled_since is not None:
             self._close_if_stalled(now)
         elif self._frame_since is not None and self._is_reading:
-            allowed = FRAME_DEADLINE_SECONDS + self._reader.held_bytes / FRAME_BYTES_PER_SECOND_MIN
-            if now - self._frame_since > allowed:
-                self.close(f"a request was not complete within {allowed:.0f} s")
+            self._close_if_slow(now)
         elif self.is_quiet and now - self._last_activity > self._around.idle_seconds_max:
             self.close("idle for longer than connections.max.idle.ms")
 
+    def _close_if_slow(self, now: float) -> None:
+        assert self._frame_since is not None
+        if self._around.memory.is_short and now - self._last_activity > SHORTAGE_SECONDS:
+            self.close("an unfinished request kept others waiting for memory")
+        else:
+            allowed = FRAME_DEADLINE_SECONDS + self._reader.held_bytes / FRAME_BYTES_PER_SECOND_MIN
+            if now - self._frame_since > allowed:
+                self.close(f"a request was not complete within {allowed:.0f} s")
+
     def _close_if_stalled(self, now: float) -> None:
         assert self._outbox is not None
+        assert self._stalled_since is not None
+        allowed = SHORTAGE_SECONDS if self._queue and self._around.memory.is_short else WRITE_STALL_SECONDS
         if self._outbox.queued_bytes != self._stalled_bytes:
             self._stalled_since, self._stalled_bytes = now, self._outbox.queued_bytes
-        elif self._stalled_since is not None and now - self._stalled_since > WRITE_STALL_SECONDS:
-            self.close(f"replies were not read for {WRITE_STALL_SECONDS:.0f} s")
+        elif now - self._stalled_since > allowed:
+            self.close(f"replies were not read for {allowed:.0f} s")
 
     def _start_requests(self) -> None:
         queue = self._queue
@@ -273,8 +288,9 @@ class Connection(asyncio.BufferedProtocol):
     def _adjust_reading(self) -> None:
         """Read on unless a bound is reached."""
         wants = len(self._queue) < PIPELINED_REQUESTS_PER_CONNECTION_MAX
-        if wants and not self._around.memory.admit(self):
-            self._around.memory.wait(self, self._adjust_reading)
+        is_modest = not self._queue and self._reader.held_bytes <= MODEST_BYTES_MAX
+        if wants and not self._around.memory.admit(self, is_modest=is_modest):
+            self._around.memory.wait(self, self._adjust_reading, is_modest=is_modest)
             wants = False
         if wants == self._is_reading or self._transport is None or self._transport.is_closing():
             return

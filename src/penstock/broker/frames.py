@@ -12,6 +12,7 @@ from penstock.model.errors import DecodeError
 
 LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
+SMALL_GROWTH_BYTES = 4 * 1024
 
 
 class FrameReader:
@@ -37,12 +38,12 @@ class FrameReader:
         """Memory held by the frame in progress."""
         return 0 if self._frame is None else len(self._frame)
 
-    def buffer(self) -> memoryview:
-        """Where the next bytes may be received."""
+    def buffer(self, *, may_grow: bool = True) -> memoryview:
+        """Where the next bytes may be received; a frame that may not grow gets room for a few only."""
         if self._frame is None:
             return self._scratch
         if self._filled == len(self._frame):
-            self._frame.extend(bytes(self._next_capacity() - len(self._frame)))
+            self._frame.extend(bytes(self._next_capacity(may_grow) - len(self._frame)))
         return memoryview(self._frame)[self._filled :]
 
     def received(self, count: int) -> list[bytearray]:
@@ -83,5 +84,6 @@ class FrameReader:
         self._filled = len(start)
         self._frame = bytearray(start)
 
-    def _next_capacity(self) -> int:
-        return min(self._length, max(2 * len(self._frame or b""), SCRATCH_BYTES))
+    def _next_capacity(self, may_grow: bool) -> int:
+        size = len(self._frame or b"")
+        return min(self._length, max(2 * size, SCRATCH_BYTES) if may_grow else size + SMALL_GROWTH_BYTES)

@@ -1,11 +1,20 @@
 """One bound on the requests in the broker, over all connections: on their bytes, and on how many are queued.
 
 A connection asks before it takes in more; refused, it stops reading its socket until somebody gives room
-back. One connection at a time, the privileged one, is let through beyond the bound: otherwise many half-sent
-frames could hold all memory and none of them could ever be completed.
+back. Two exceptions keep the broker alive for others when some clients hold all of it:
+
+- *Modest* connections, with little of a request received and none waiting, may go on into a reserve beyond
+  the bound: clients that send half a frame and stop must not keep those out who would be served at once.
+- One connection at a time, the privileged one, is let through in any case: otherwise many half-sent frames
+  could hold all memory and none of them could ever be completed.
+
+While anybody waits, memory is *short*, and connections that hold some of it without moving are closed.
 """
 
 from collections.abc import Callable
+
+RESERVE_SHARE = 4
+"""The reserve is this part of the bound."""
 
 
 class RequestMemory:
@@ -13,6 +22,7 @@ class RequestMemory:
 
     def __init__(self, *, bytes_max: int, queued_max: int) -> None:
         self._bytes_max = bytes_max
+        self._reserved_bytes_max = bytes_max + bytes_max // RESERVE_SHARE
         self._queued_max = queued_max
         #: Of frames in progress, of queued requests, and of those under way.
         self.held_bytes = 0
@@ -20,15 +30,25 @@ class RequestMemory:
         self.queued_count = 0
         self._privileged: object | None = None
         self._waiting: dict[object, Callable[[], None]] = {}
+        self._modest_waiting: dict[object, Callable[[], None]] = {}
 
     @property
     def has_room(self) -> bool:
         """Whether anybody may read on."""
         return self.held_bytes < self._bytes_max and self.queued_count < self._queued_max
 
-    def admit(self, holder: object) -> bool:
-        """Whether ``holder`` may read on: there is room, or it is the one let through."""
-        if self.has_room:
+    @property
+    def is_short(self) -> bool:
+        """Whether somebody waits for room."""
+        return bool(self._waiting or self._modest_waiting)
+
+    def may_grow(self, holder: object) -> bool:
+        """Whether ``holder`` may take memory ahead of what has arrived."""
+        return self._privileged is holder or self.has_room
+
+    def admit(self, holder: object, *, is_modest: bool = False) -> bool:
+        """Whether ``holder`` may read on: there is room for such as it, or it is the one let through."""
+        if self.has_room or (is_modest and self._has_reserve):
             return True
         if self._privileged is None:
             self._privileged = holder
@@ -39,28 +59,39 @@ class RequestMemory:
         self.held_bytes += byte_count
         self.queued_count += queued
 
-    def wait(self, holder: object, wake: Callable[[], None]) -> None:
+    def wait(self, holder: object, wake: Callable[[], None], *, is_modest: bool = False) -> None:
         """Call ``wake`` once there is room again, in order of asking."""
-        self._waiting[holder] = wake
+        (self._modest_waiting if is_modest else self._waiting)[holder] = wake
 
     def release(self, byte_count: int, *, queued: int = 0) -> None:
         """Give room back, and let those who wait go on while there is some."""
         self.held_bytes -= byte_count
         self.queued_count -= queued
-        if self._waiting:
+        if self.is_short:
             self._wake()
 
     def leave(self, holder: object) -> None:
         """Forget a connection that has gone, or that has completed its frame."""
         self._waiting.pop(holder, None)
+        self._modest_waiting.pop(holder, None)
         if self._privileged is holder:
             self._privileged = None
             self._wake()
 
+    @property
+    def _has_reserve(self) -> bool:
+        return self.held_bytes < self._reserved_bytes_max
+
     def _wake(self) -> None:
+        while self._modest_waiting and self._has_reserve:
+            _pop_first(self._modest_waiting)[1]()
         while self._waiting and (self.has_room or self._privileged is None):
-            holder = next(iter(self._waiting))
-            wake = self._waiting.pop(holder)
+            holder, wake = _pop_first(self._waiting)
             if not self.has_room:
                 self._privileged = holder
             wake()
+
+
+def _pop_first(waiting: dict[object, Callable[[], None]]) -> tuple[object, Callable[[], None]]:
+    holder = next(iter(waiting))
+    return holder, waiting.pop(holder)
