@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.broker_process import Server
 from tests.conftest import MakeServer, UniqueName
-from tests.interop.confluent import KEEP_FOR_EVER, admin_client, create_topic, make_producer, send
+from tests.interop.confluent import admin_client, create_topic, make_producer, send
 from tests.raw_kafka import Connection
 
 LIBRARIES = Path(os.environ.get("PENSTOCK_KAFKA_LIBS") or "no-such-directory")
@@ -20,12 +20,11 @@ LIBRARIES = Path(os.environ.get("PENSTOCK_KAFKA_LIBS") or "no-such-directory")
 pytestmark = [
     pytest.mark.interop,
     pytest.mark.slow,
-    pytest.mark.skipif(
-        not LIBRARIES.is_dir(), reason="PENSTOCK_KAFKA_LIBS names no directory of Kafka's jars"
-    ),
+    pytest.mark.skipif(not LIBRARIES.is_dir(), reason="PENSTOCK_KAFKA_LIBS names no directory of jars"),
     pytest.mark.skipif(shutil.which("java") is None, reason="java is not installed"),
 ]
 
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 DUMP_LOG = "kafka.tools.DumpLogSegments"
 
 
@@ -101,17 +100,17 @@ def filled_and_stopped(make_server: MakeServer) -> Server:
     create_topic(
         admin, "dumped", config={**KEEP_FOR_EVER, "segment.bytes": "20000", "index.interval.bytes": "500"}
     )
-    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+    messages = [
+        {"key": b"%d" % index, "value": b"%d " % index * 100, "headers": [("h", b"v")]}
+        for index in range(200)
+    ]
+    for codec in CODECS:
         producer = make_producer(
             server.bootstrap,
             compression_type=codec,
             enable_idempotence=codec == "zstd",
             batch_num_messages=10,
         )
-        messages = [
-            {"key": b"%d" % index, "value": b"%d " % index * 100, "headers": [("h", b"v")]}
-            for index in range(200)
-        ]
         send(producer, "dumped", messages)
     assert server.stop() == 0
     return server
@@ -127,7 +126,7 @@ def test_dump_log_reads_every_segment_and_index(make_server: MakeServer) -> None
     assert "isvalid: false" not in printed
     offsets = [int(found) for found in re.findall(r"^\| offset: (\d+) ", printed, re.MULTILINE)]
     assert offsets == list(range(1000))
-    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+    for codec in CODECS:
         assert f"compresscodec: {codec}" in printed
 
     directory = server.partition_directory("dumped")
