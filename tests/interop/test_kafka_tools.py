@@ -97,9 +97,7 @@ def filled_and_stopped(make_server: MakeServer) -> Server:
     """Several segments with every codec, written by a plain and an idempotent producer."""
     server = make_server()
     admin = admin_client(server.bootstrap)
-    create_topic(
-        admin, "dumped", config={**KEEP_FOR_EVER, "segment.bytes": "20000", "index.interval.bytes": "500"}
-    )
+    create_topic(admin, "dumped", config={"segment.bytes": "20000", "index.interval.bytes": "500"})
     messages = [
         {"key": b"%d" % index, "value": b"%d " % index * 100, "headers": [("h", b"v")]}
         for index in range(200)
