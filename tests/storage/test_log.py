@@ -14,6 +14,7 @@ from tests.storage.log_testing import (
     put,
     read_all,
     records_of,
+    reopen_clean,
 )
 
 from penstock.model.error_codes import ErrorCode
@@ -343,3 +344,59 @@ def test_repr_names_the_partition_and_its_range() -> None:
     log = make_log(make_disk())
     fill(log, 2)
     assert repr(log) == "Log(orders-0, 0 to 2)"
+
+
+def test_smaller_index_limit_rolls_a_segment_whose_index_is_already_larger() -> None:
+    log = make_log(make_disk(), LogConfig(index_interval_bytes=0))
+    fill(log, 10)
+    log.configure(LogConfig(index_interval_bytes=0, segment_index_bytes=50))
+    fill(log, 1)
+    assert bases(log) == [0, 10]
+
+
+def test_damaged_segment_is_never_deleted_for_its_age() -> None:
+    disk = make_disk()
+    config = LogConfig(segment_bytes=250, retention_ms=500)
+    log = make_log(disk, config)
+    fill(log, 6)
+    log.close()
+    for suffix in (".log", ".timeindex"):
+        disk.open(f"{DIRECTORY}/{1:020d}{suffix}").write(0, [b"nonsense!!!!"])
+    log = open_log(disk, config, recovery_point=6, clean=True)
+    job = log.expire(now=10**9, high_watermark=6)
+    assert job is not None
+    assert job.segment_count == 1
+    assert log.log_start_offset == 1
+
+
+def test_looking_at_old_segments_leaves_no_files_open() -> None:
+    disk = make_disk()
+    config = LogConfig(segment_bytes=250)
+    log = make_log(disk, config)
+    fill(log, 6)
+    log = reopen_clean(disk, log)
+    assert len(log.describe_segments()) == 6
+    assert [segment.is_open for segment in log._segments] == [False] * 5 + [True]
+
+
+def test_transactions_that_cannot_matter_to_a_range_are_not_looked_for() -> None:
+    log = make_log(make_disk(), LogConfig(segment_bytes=200))
+    for producer_id in range(6):
+        put(log, make_batch(b"a", producer=(producer_id, 0, 0), transactional=True))
+        marker = TransactionMarker(
+            is_commit=False, coordinator_epoch=1, producer_id=producer_id, producer_epoch=0
+        )
+        put(log, build_transaction_marker(marker, timestamp=1), is_client=False)
+    log.flush()
+    assert [aborted.producer_id for aborted in log.aborted_transactions(4, 8)] == [2, 3]
+    assert [aborted.producer_id for aborted in log.aborted_transactions(0, 12)] == list(range(6))
+
+
+def test_log_that_refuses_refuses_followers_and_truncation_too() -> None:
+    log = make_log(make_disk())
+    batch = make_batch(b"v")
+    log.close()
+    with pytest.raises(ApiError, match="closed"):
+        log.append_as_follower(batch, read_header(batch))
+    with pytest.raises(ApiError, match="closed"):
+        log.truncate(0)

@@ -13,7 +13,7 @@ from tests.storage.log_testing import (
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
-from penstock.records.batch import read_header
+from penstock.records.batch import read_header, stamp
 from penstock.storage.log import FilePiece, Log, MemoryPiece
 from penstock.storage.log_config import LogConfig
 
@@ -181,3 +181,22 @@ def test_any_read_is_a_run_of_the_log_from_the_right_batch(
         assert content[start:].startswith(data)
         assert len(data) >= read_header(data).size_bytes
         assert len(data) <= max(max_bytes, read_header(data).size_bytes)
+
+
+def test_gap_that_compaction_left_before_the_end_offset_is_an_empty_read() -> None:
+    log = make_log(make_disk(), LogConfig(cleanup_policy=frozenset({"compact"})), tail_bytes=0)
+    put(log, make_batch(b"0"))
+    later = make_batch(b"9")
+    stamp(later, 9, 0)
+    log.append_as_follower(later, read_header(later))
+    log.flush()
+    assert log.read(5, max_bytes=1_000, end_offset=7).size == 0
+    assert log.read(5, max_bytes=1_000, end_offset=10).read_bytes() == later
+
+
+def test_many_readers_keep_being_right() -> None:
+    log, batches = log_of(300, tail_bytes=0)
+    size = len(batches[0])
+    for offset in [*range(0, 290), *range(0, 290)]:
+        found = log.read(offset, max_bytes=size * 2 + 1, end_offset=300)
+        assert found.read_bytes() == batches[offset] + batches[offset + 1]

@@ -441,3 +441,18 @@ def test_damage_report_that_does_not_fit_on_the_disk_is_no_reason_not_to_open() 
     log = open_log(disk, sealed_offset=5)
     assert log.is_offline
     assert log.recovery_report.report_is_missing
+
+
+def test_damage_below_the_recovery_point_of_the_active_segment_does_not_keep_it_from_opening() -> None:
+    disk = make_disk()
+    batches = crashed(disk, 10, LogConfig(index_interval_bytes=0))
+    disk.open(segment_path(0)).write(2 * BATCH, [b"\xff" * 40])
+    disk.open(segment_path(0, ".index"), create=True).write(
+        0, [bytes.fromhex("00000006") + (6 * BATCH).to_bytes(4, "big")]
+    )
+    log = open_log(disk, LogConfig(index_interval_bytes=0), recovery_point=8, sealed_offset=10, tail_bytes=0)
+    assert not log.is_offline
+    assert log.log_end_offset == 10
+    assert log.read(8, max_bytes=10_000, end_offset=10).read_bytes() == b"".join(batches[8:])
+    with pytest.raises(CorruptLogError):
+        read_all(log)

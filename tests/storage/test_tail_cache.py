@@ -112,3 +112,11 @@ def test_each_tail_is_a_run_up_to_its_end_and_all_fit(
             if found is not None:
                 assert [len(batch) for batch in found[0]] == [size for _, size in kept][: len(found[0])]
             assert tail.read(kept[0][0] - 1, len(log), 10**9) is None
+
+
+def test_long_lived_tail_does_not_grow() -> None:
+    tail = TailCache(100).tail()
+    fill(tail, *[10] * 5_000)
+    assert len(tail) == 10
+    assert tail.read(49_985, 50_000, 100) is not None
+    assert tail.read(49_000, 50_000, 100) is None

@@ -2,7 +2,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.storage.log_testing import make_batch, make_disk, make_log, put, reopen_clean
 
+from penstock.records.builder import build_batch
 from penstock.records.compression import Codec
+from penstock.records.record import NewRecord
 from penstock.storage.log import Log
 from penstock.storage.log_config import LogConfig
 
@@ -103,3 +105,14 @@ def test_search_equals_a_linear_search(
     assert log.offset_for_timestamp(wanted) == next((r for r in records if r[1] >= wanted), None)
     largest = max(time for _, time in records)
     assert log.offset_of_max_timestamp() == next(r for r in records if r[1] == largest)
+
+
+def test_log_start_inside_a_batch_whose_later_records_are_older() -> None:
+    log = make_log(make_disk(), LogConfig(index_interval_bytes=0), tail_bytes=0)
+    newest_first = [NewRecord(value=b"v", timestamp=timestamp) for timestamp in (500, 100)]
+    put(log, build_batch(newest_first))
+    put(log, make_batch(b"v", timestamp=400))
+    log.flush()
+    log.advance_log_start(1)
+    assert log.offset_for_timestamp(300) == (2, 400)
+    assert log.offset_for_timestamp(450) is None

@@ -130,3 +130,13 @@ def test_whatever_a_power_loss_leaves_of_an_unflushed_write_is_never_damage(
     left = disk.read_file("/data/x.log")
     assert left[:border] == content[:border]
     assert judge(left, durable_offset=durable) is not TailVerdict.DAMAGED
+
+
+def test_good_batch_far_behind_the_damage_is_found() -> None:
+    content, starts = content_of(3, size=700_000)
+    content[starts[0] + 3_000] ^= 1
+    assert judge(content) is TailVerdict.DAMAGED
+    content[starts[1] + 3_000] ^= 1
+    assert judge(content) is TailVerdict.DAMAGED
+    content[starts[2] + 3_000] ^= 1
+    assert judge(content) is TailVerdict.TORN

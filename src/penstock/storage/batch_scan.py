@@ -32,17 +32,22 @@ class Located(NamedTuple):
 
 def walk(file: File, position: int, end: int, *, chunk_bytes: int = WALK_CHUNK_BYTES) -> Iterator[Located]:
     """Each batch from ``position``, where one must begin, to ``end``, where one must end."""
-    chunk, chunk_start = b"", position
+    chunk, chunk_start, wanted = b"", position, chunk_bytes
     while position < end:
         at = position - chunk_start
         if at + HEADER_BYTES > len(chunk):
-            chunk, chunk_start, at = file.read(position, min(chunk_bytes, end - position)), position, 0
+            chunk, chunk_start, at = file.read(position, min(wanted, end - position)), position, 0
         try:
             header = read_header(chunk, at)
         except CorruptBatchError as error:
             raise CorruptLogError(f"{file.path}, position {position}: {error.message}") from error
+        size = LOG_OVERHEAD + header[1]
+        if size > end - position:
+            raise CorruptLogError(f"{file.path}, position {position}: batch claims {size} bytes")
         yield Located(position, header)
-        position += LOG_OVERHEAD + header[1]
+        position += size
+        # Between large batches there is nothing to read ahead.
+        wanted = chunk_bytes if size < chunk_bytes else HEADER_BYTES
 
 
 class CheckedRun(NamedTuple):

@@ -97,6 +97,18 @@ class FlushJob:
         """Bytes of batches to write."""
         return sum(write.end_position - write.position for write in self.writes)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it only adds to one file: no segment is created or put aside."""
+        write = self.writes[0]
+        return len(self.writes) == 1 and not write.creates and write.closing is None
+
+    @property
+    def flush_descriptor(self) -> int | None:
+        """Of a plain job: the descriptor on which the kernel may flush by itself."""
+        file = self.writes[0].file
+        return None if file is None else file.flush_descriptor()
+
     def run(self) -> None:
         """Write, then flush."""
         self.write()

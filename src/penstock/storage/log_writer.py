@@ -128,6 +128,8 @@ class LogWriter:
 
     def take_writes(self) -> list[SegmentWrite]:
         """Everything that waits, for a job."""
+        for write in self._rolled_writes:
+            _look_again_for_file(write)
         writes = [*self._rolled_writes, self._take_write(None)]
         self._rolled_writes = []
         self.pending_records = 0
@@ -185,3 +187,12 @@ class LogWriter:
         offset_bytes = (len(segment.offset_index) + 1) * offset_index.ENTRY.size
         time_bytes = (len(segment.time_index) + 2) * time_index.ENTRY.size
         return offset_bytes > limit or time_bytes > limit
+
+
+def _look_again_for_file(write: SegmentWrite) -> None:
+    """The segment may have been put aside while the job that creates its file was still under way.
+
+    Creating it a second time would empty it.
+    """
+    write.creates = not write.segment.is_created
+    write.file = None if write.creates else write.segment.file

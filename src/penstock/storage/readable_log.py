@@ -9,7 +9,7 @@ from penstock.model.ids import Millis, Offset, TopicPartition
 from penstock.storage.derived_state import read_aborted
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.leader_epochs import EpochEnd
-from penstock.storage.log_config import LogConfig
+from penstock.storage.log_config import FOREVER_MS, LogConfig
 from penstock.storage.log_reader import LogReader, LogSlice
 from penstock.storage.log_writer import LogWriter
 from penstock.storage.recovery import OpenedLog
@@ -168,11 +168,15 @@ class ReadableLog:
         return [self._facts(segment) for segment in self._segments]
 
     def _facts(self, segment: Segment) -> SegmentFacts:
+        was_open = segment.is_open or not segment.is_created
         try:
             timestamp = measure_largest_timestamp(segment)
         except CorruptLogError:
             # Whoever reads it gets the error; until then nothing may go because its age is unknown.
-            timestamp = 2**63 - 1
+            timestamp = FOREVER_MS
+        if not was_open:
+            # Nobody can hold a file that was just opened, and a log may have very many segments.
+            segment.close()
         return SegmentFacts(
             base_offset=Offset(segment.base_offset),
             next_offset=Offset(segment.next_offset),

@@ -316,6 +316,8 @@ class _Opening:
         end_offset = self._segments[-1].next_offset
         log_start_offset = max(self._hints.log_start_offset, self._segments[0].base_offset)
         self._epochs.truncate_start(log_start_offset)
+        for segment in self._segments[:-1]:
+            segment.close()
         return OpenedLog(
             segments=self._segments,
             leader_epochs=self._epochs,

@@ -5,6 +5,9 @@ A segment knows two ends. ``size`` and ``next_offset`` count everything appended
 indexes may point at both. Finding things is in ``penstock.storage.segment_lookup``.
 """
 
+from contextlib import suppress
+
+from penstock.model.errors import CorruptLogError
 from penstock.records.batch import BatchHeader
 from penstock.storage import offset_index, time_index, transaction_index
 from penstock.storage.batch_scan import walk
@@ -106,6 +109,11 @@ class Segment:
         if self._file is None:
             self._file = self.filesystem.open(self.path())
         return self._file
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the ``.log`` file takes a descriptor now."""
+        return self._file is not None
 
     def adopt(self, file: File) -> None:
         """Use a file that was just created."""
@@ -233,7 +241,9 @@ class Segment:
             self.time_index.truncate(next_offset)
             self._recall_index_ends()
         except DamagedIndexError:
-            self.rebuild_indexes()
+            # Where a bad batch ends the new indexes, whoever reads it is told; cutting goes on.
+            with suppress(CorruptLogError):
+                self.rebuild_indexes()
 
     def _recall_index_ends(self) -> None:
         entry = self.time_index.last_entry()

@@ -1,5 +1,6 @@
 """Where a segment's good part ends, found by header, and how indexing goes on from there."""
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
@@ -31,7 +32,7 @@ def find_end(segment: Segment, offset: int) -> SegmentEnd:
         start = position_before(segment, offset)
         for located in walk(segment.file, start, segment.readable_size):
             header = located.header
-            if header.last_offset >= offset or located.end > segment.readable_size:
+            if header.last_offset >= offset:
                 return SegmentEnd(located.position, header.base_offset, last)
             position, next_offset, last = located.end, header.next_offset, located
     except CorruptLogError:
@@ -43,18 +44,21 @@ def find_end(segment: Segment, offset: int) -> SegmentEnd:
 def resume_segment(segment: Segment, end: SegmentEnd) -> None:
     """Let a segment whose files are known to be whole end at ``end``, ready for the next batch."""
     segment.cut(end.position, end.next_offset)
-    if end.position > 0:
+    with suppress(CorruptLogError):
         trust_largest_timestamp(segment)
-        segment.first_timestamp = header_at(segment, 0).max_timestamp
+    _recall_first_timestamp(segment)
 
 
 def rebuild_segment(segment: Segment, end: SegmentEnd) -> None:
     """Let a segment end at ``end``, with new indexes: after a power loss theirs may lack any part."""
     segment.cut(end.position, end.next_offset)
-    if end.position > 0:
-        try:
-            segment.rebuild_indexes()
+    with suppress(CorruptLogError):
+        segment.rebuild_indexes()
+    _recall_first_timestamp(segment)
+
+
+def _recall_first_timestamp(segment: Segment) -> None:
+    """Damage, here and above, is below the recovery point; whoever reads that part is told."""
+    if segment.size > 0:
+        with suppress(CorruptLogError):
             segment.first_timestamp = header_at(segment, 0).max_timestamp
-        except CorruptLogError:
-            # Damage below the recovery point; whoever reads that part is told.
-            return

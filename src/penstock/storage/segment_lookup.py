@@ -12,6 +12,7 @@ from penstock.model.errors import CorruptLogError
 from penstock.records.batch import HEADER_BYTES, BatchHeader, read_header
 from penstock.records.errors import CorruptBatchError
 from penstock.storage.batch_scan import Located, walk
+from penstock.storage.offset_index import OffsetEntry
 from penstock.storage.segment import NO_TIMESTAMP, Segment
 from penstock.storage.sparse_index import DamagedIndexError
 from penstock.storage.time_index import TimeEntry
@@ -33,8 +34,8 @@ def locate(segment: Segment, offset: int) -> Located | None:
 
 def position_before(segment: Segment, offset: int) -> int:
     """A position from which walking on leads to the batch that contains ``offset``."""
-    entry = _believed(segment, lambda: segment.offset_index.before_offset(offset))
-    return 0 if entry is None else entry[1]
+    located = _believed(segment, lambda: segment.offset_index.before_offset(offset))
+    return 0 if located is None else located.position
 
 
 def header_at(segment: Segment, position: int) -> BatchHeader:
@@ -60,8 +61,7 @@ def border_position(segment: Segment, end_offset: int) -> int:
 def border_before(segment: Segment, position: int) -> Located | None:
     """Some readable batch that begins at or before ``position``, as near as the index knows one."""
     position = min(position, segment.readable_size - 1)
-    entry = _believed(segment, lambda: segment.offset_index.before_position(position))
-    return None if entry is None else Located(entry[1], header_at(segment, entry[1]))
+    return _believed(segment, lambda: segment.offset_index.before_position(position))
 
 
 def find_timestamp(segment: Segment, timestamp: int, start_offset: int) -> Located | None:
@@ -122,25 +122,31 @@ def _look_from(segment: Segment, start: Callable[[Located], int]) -> None:
     segment.readable_largest = largest
 
 
-def _believed(segment: Segment, look_up: Callable[[], tuple[int, int] | None]) -> tuple[int, int] | None:
-    """The index's answer, if it is true; otherwise the answer of a new index."""
+def _believed(segment: Segment, look_up: Callable[[], OffsetEntry | None]) -> Located | None:
+    """The batch that the index names, if it is the one; otherwise the one that a new index names."""
     try:
         entry = look_up()
-        if entry is None or _is_true(segment, *entry):
-            return entry
+        if entry is None:
+            return None
+        located = _named_by(segment, entry)
+        if located is not None:
+            return located
     except DamagedIndexError:
         pass
     segment.rebuild_indexes()
-    return look_up()
+    entry = look_up()
+    return None if entry is None else _named_by(segment, entry)
 
 
-def _is_true(segment: Segment, last_offset: int, position: int) -> bool:
-    if not 0 <= position <= segment.readable_size - HEADER_BYTES:
-        return False
+def _named_by(segment: Segment, entry: OffsetEntry) -> Located | None:
+    """The batch at the entry's position, None if that is not the entry's batch."""
+    if not 0 <= entry.position <= segment.readable_size - HEADER_BYTES:
+        return None
     try:
-        return header_at(segment, position).last_offset == last_offset
+        header = header_at(segment, entry.position)
     except CorruptLogError:
-        return False
+        return None
+    return Located(entry.position, header) if header.last_offset == entry.last_offset else None
 
 
 def _believed_time(segment: Segment, timestamp: int) -> TimeEntry | None:

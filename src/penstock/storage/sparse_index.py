@@ -11,7 +11,6 @@ is flushed before it is acknowledged, and why a search through garbage only has 
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
@@ -52,11 +51,25 @@ class IndexWrite(NamedTuple):
             file.close()
 
 
-class _Block(NamedTuple):
-    """Decoded entries of the file, from entry number ``start``."""
+class _Block:
+    """Entries of the file from entry number ``start``, decoded one by one as a search needs them."""
 
-    start: int
-    columns: tuple[Sequence[int], Sequence[int]]
+    __slots__ = ("_data", "_entry", "count", "start")
+
+    def __init__(self, start: int, data: bytes, entry: Struct) -> None:
+        self.start = start
+        self.count = len(data) // entry.size
+        self._data = data
+        self._entry = entry
+
+    def entry(self, number: int) -> tuple[int, int]:
+        """An entry by its number inside the block."""
+        key, value = self._entry.unpack_from(self._data, number * self._entry.size)
+        return key, value
+
+    def count_up_to(self, wanted: int, column: int) -> int:
+        """How many entries have a ``column`` of at most ``wanted``."""
+        return bisect_right(range(self.count), wanted, key=lambda number: self.entry(number)[column])
 
 
 class SparseIndex:
@@ -98,10 +111,8 @@ class SparseIndex:
             number = bisect_right(pending, wanted) - 1
             return self._columns[KEY][number], self._columns[VALUE][number]
         block = self._block_for(wanted, column)
-        if block is None:
-            return None
-        number = bisect_right(block.columns[column], wanted) - 1
-        return (block.columns[KEY][number], block.columns[VALUE][number]) if number >= 0 else None
+        number = -1 if block is None else block.count_up_to(wanted, column) - 1
+        return block.entry(number) if block is not None and number >= 0 else None
 
     def drop_values_from(self, limit: int) -> None:
         """Forget every entry whose value is at least ``limit``, in memory; the file follows when written."""
@@ -157,8 +168,8 @@ class SparseIndex:
     def _drop_on_file(self, limit: int) -> None:
         count = self._count_on_file()
         while count and self._read_entry(count - 1)[VALUE] >= limit:
-            block = self._load_block(count - 1)
-            count = block.start + bisect_left(block.columns[VALUE], limit)
+            block = self._block_with(count - 1)
+            count = block.start + block.count_up_to(limit - 1, VALUE)
         if count != self._written_count:
             self._written_count = count
             self._file_is_exact = False
@@ -169,9 +180,9 @@ class SparseIndex:
         if count == 0:
             return None
         block = self._block
-        if block is not None and block.columns[column][0] <= wanted:
-            is_last = block.start + len(block.columns[KEY]) >= count
-            if is_last or wanted < block.columns[column][-1]:
+        if block is not None and block.entry(0)[column] <= wanted:
+            is_last = block.start + block.count >= count
+            if is_last or wanted < block.entry(block.count - 1)[column]:
                 return block
         self._block = self._search_block(wanted, column, count)
         return self._block
@@ -186,33 +197,33 @@ class SparseIndex:
                     low = middle
                 else:
                     high = middle - 1
-            return self._decode_block(file, low * BLOCK_ENTRIES, count)
+            return self._read_block(file, low * BLOCK_ENTRIES, count)
         finally:
             file.close()
 
-    def _load_block(self, number: int) -> _Block:
-        file = self._open()
-        try:
-            start = number - number % BLOCK_ENTRIES
-            return self._decode_block(file, start, number + 1)
-        finally:
-            file.close()
+    def _block_with(self, number: int) -> _Block:
+        """The block that holds an entry of the file."""
+        block = self._block
+        if block is None or not block.start <= number < block.start + block.count:
+            file = self._open()
+            try:
+                start = number - number % BLOCK_ENTRIES
+                self._block = block = self._read_block(file, start, self._count_on_file())
+            finally:
+                file.close()
+        return block
 
-    def _decode_block(self, file: File, start: int, count: int) -> _Block:
+    def _read_block(self, file: File, start: int, count: int) -> _Block:
         size = self._entry.size
         wanted = min(BLOCK_ENTRIES, count - start) * size
         data = file.read(start * size, wanted)
         if len(data) != wanted:
             raise DamagedIndexError(f"Index {self.path} ends before entry {count}")
-        keys, values = zip(*self._entry.iter_unpack(data), strict=True)
-        return _Block(start, (keys, values))
+        return _Block(start, data, self._entry)
 
     def _read_entry(self, number: int) -> tuple[int, int]:
-        file = self._open()
-        try:
-            return self._read_from(file, number)
-        finally:
-            file.close()
+        block = self._block_with(number)
+        return block.entry(number - block.start)
 
     def _read_from(self, file: File, number: int) -> tuple[int, int]:
         data = file.read(number * self._entry.size, self._entry.size)
