@@ -69,7 +69,7 @@ class Rig:
         self.fatal: list[StorageError] = []
         self.full = 0
         self.flusher = Flusher(
-            self.workers, self.turn.append, on_full=self._count_full, on_fatal=self.fatal.append
+            self.workers, None, self.turn.append, on_full=self._count_full, on_fatal=self.fatal.append
         )
 
     def _count_full(self) -> None:
@@ -113,7 +113,7 @@ def test_flusher_what_arrives_during_a_round_makes_the_next(rig: Rig) -> None:
     assert len(rig.workers.rounds) == 1
     rig.workers.finish()
     assert owner.told == ["flushed to 1"]
-    assert len(rig.workers.rounds) == 1
+    rig.end_turn()
     rig.workers.finish()
     assert owner.told == ["flushed to 1", "flushed to 3"]
     assert rig.flusher.rounds == 2

@@ -14,11 +14,13 @@ import socket
 from collections.abc import Callable
 
 from penstock.broker.clock import Clock
+from penstock.broker.deadlines import Deadlines
 from penstock.broker.dispatch import Dispatch
 from penstock.broker.entropy import Entropy
 from penstock.broker.fetch_sessions import FetchSessions
 from penstock.broker.flusher import Flusher
 from penstock.broker.housekeeping import Housekeeping
+from penstock.broker.kernel_flusher import KernelFlusher
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
 from penstock.broker.producer_ids import ProducerIds
@@ -38,6 +40,7 @@ from penstock.model.errors import ApiError, CorruptLogError, StorageError
 from penstock.model.ids import NodeId, Offset, TopicId, TopicPartition
 from penstock.model.names import METADATA_TOPIC
 from penstock.storage.filesystem import FileSystem
+from penstock.storage.kernel_flush import KernelFlush
 from penstock.storage.log import DeletionJob, Log
 from penstock.storage.log_config import UNLIMITED, LogConfig
 from penstock.storage.log_directory import DirectoryOptions, LogDirectory
@@ -82,8 +85,16 @@ class Broker:
         self._data_directory = data_directory
         self.fail = on_fatal
         self.tasks = Tasks(loop)
+        self.deadlines = Deadlines(loop)
         self.workers = WorkerThreads(loop)
-        self.flusher = Flusher(self.workers, loop.call_soon, on_full=self._disk_is_full, on_fatal=on_fatal)
+        self._kernel_flusher = self._open_kernel_flusher()
+        self.flusher = Flusher(
+            self.workers,
+            self._kernel_flusher,
+            loop.call_soon,
+            on_full=self._disk_is_full,
+            on_fatal=on_fatal,
+        )
         self.tail_cache = TailCache(config.integer("tail.cache.bytes"))
         self.replicas = Replicas()
         self.fetch_sessions = FetchSessions(
@@ -147,6 +158,8 @@ class Broker:
         await asyncio.gather(*(self.workers.call(log.close) for log in logs))
         await self.workers.call(self._close_directory)
         self.workers.stop()
+        if self._kernel_flusher is not None:
+            self._kernel_flusher.close()
         logger.info("stopped")
 
     def check_writable(self) -> None:
@@ -219,6 +232,11 @@ class Broker:
     def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
         """Damaged data was asked for: say so; whoever asked is answered with an error."""
         logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
+
+    def _open_kernel_flusher(self) -> KernelFlusher | None:
+        """The kernel's own flush where it has one and nobody forbids it."""
+        queue = KernelFlush.open() if self._started_with.boolean("kernel.flush.enable") else None
+        return None if queue is None else KernelFlusher(self.loop, queue)
 
     def _open_directory(self) -> LogDirectory:
         config = self._started_with

@@ -215,7 +215,8 @@ class Connection(asyncio.BufferedProtocol):
                 self._outbox.put(reply.parts)
         if self._queue:
             self._start_requests()
-        self._adjust_reading()
+        if not self._is_reading:
+            self._adjust_reading()
 
     def close(self, reason: str) -> None:
         """Drop the connection, as Kafka does with what it cannot answer."""

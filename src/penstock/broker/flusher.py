@@ -1,28 +1,20 @@
 """Group commit: one round of writes and flushes serves every batch that arrived while the last one ran.
 
 The loop marks logs dirty; at the end of its turn all dirty logs hand over their pending writes as jobs, the
-jobs run on worker threads (writing and flushing release the interpreter), and the loop learns of their end
-in one call. While a round runs, new appends gather for the next: the slower the disk, the larger the rounds.
+jobs run (``flush_round``), and the loop learns of their end in one call. While a round runs, new appends
+gather for the next: the slower the disk, the larger the rounds.
 
 A flush that fails leaves nothing to believe in: ``on_fatal`` is told, and no waiter of that round or of a
 later one is ever answered with success.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Protocol
 
+from penstock.broker.flush_round import DescriptorFlusher, FlushRound, Outcomes, Workers
 from penstock.model.errors import DiskFullError, FlushFailedError, StorageError
 from penstock.storage.log import FlushJob, Log
-
-
-class Workers(Protocol):
-    """Runs blocking calls away from the loop."""
-
-    def run(
-        self, calls: Sequence[Callable[[], None]], done: Callable[[Sequence[BaseException | None]], None]
-    ) -> None:
-        """Run all calls, side by side where possible; then tell the loop how each of them ended."""
 
 
 class FlushOwner(Protocol):
@@ -43,12 +35,14 @@ class Flusher:
     def __init__(
         self,
         workers: Workers,
+        descriptors: DescriptorFlusher | None,
         call_soon: Callable[[Callable[[], None]], object],
         *,
         on_full: Callable[[], None],
         on_fatal: Callable[[StorageError], None],
     ) -> None:
         self._workers = workers
+        self._descriptors = descriptors
         self._call_soon = call_soon
         self._on_full = on_full
         self._on_fatal = on_fatal
@@ -99,14 +93,18 @@ class Flusher:
                 self._round.append((owner, job))
         if self._round:
             self.rounds += 1
-            self._workers.run([job.run for _, job in self._round], self._round_done)
+            jobs = [job for _, job in self._round]
+            FlushRound(
+                jobs, workers=self._workers, descriptors=self._descriptors, done=self._round_done
+            ).start()
 
-    def _round_done(self, outcomes: Sequence[BaseException | None]) -> None:
+    def _round_done(self, outcomes: Outcomes) -> None:
         finished, self._round = self._round, []
         for (owner, job), error in zip(finished, outcomes, strict=True):
             self._settle(owner, job, error)
-        if self._dirty and not self._has_failed:
-            self._start_round()
+        if self._dirty and not self._has_failed and not self._round_is_due:
+            self._round_is_due = True
+            self._call_soon(self._start_round)
         waiting, self._round_ended = self._round_ended, []
         for ended in waiting:
             ended.set_result(None)

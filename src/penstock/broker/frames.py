@@ -12,6 +12,8 @@ from penstock.model.errors import DecodeError
 
 LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
+GROWTH = 4
+"""How much room a frame in progress gets, as a multiple of what has arrived of it."""
 SMALL_GROWTH_BYTES = 4 * 1024
 
 

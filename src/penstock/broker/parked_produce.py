@@ -1,42 +1,77 @@
 """A Produce request between its append and its answer."""
 
-import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from penstock.broker.deadlines import Deadlines
 from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.storage.append_result import AppendResult
+
+if TYPE_CHECKING:
+    from penstock.broker.partition import Partition
+
+
+class ProduceOutcome:
+    """What became of one partition's batch; waits in the partition until that is known."""
+
+    __slots__ = ("_parked", "code", "error", "index", "partition", "result")
+
+    def __init__(self, parked: "ParkedProduce", index: int) -> None:
+        self._parked = parked
+        self.index = index
+        #: REQUEST_TIMED_OUT until somebody knows better.
+        self.code = ErrorCode.REQUEST_TIMED_OUT
+        self.error: ApiError | None = None
+        #: Set together, once the batch is appended.
+        self.partition: Partition | None = None
+        self.result: AppendResult | None = None
+        parked.add(self)
+
+    def fail(self, error: ApiError) -> None:
+        """The batch was not appended."""
+        self.error = error
+        self.settle(error.code)
+
+    def settle(self, code: ErrorCode) -> None:
+        """The outcome is known."""
+        self.code = code
+        self._parked.one_settled()
 
 
 class ParkedProduce:
-    """Counts down the partitions that are not safe yet; answers when the last one is, or when time is up.
+    """Counts down the partitions whose outcome is not known; answers at the last one, or when time is up."""
 
-    The answer is the list of partition answers, in request order, filled in as outcomes arrive.
-    """
+    __slots__ = ("_answer", "_is_answered", "_is_complete", "_waiting_count", "outcomes")
 
-    __slots__ = ("_answer", "_codes", "_is_answered", "_timer", "_waiting_count")
-
-    def __init__(self, partition_count: int, answer: Callable[[list[ErrorCode]], None]) -> None:
-        self._codes: list[ErrorCode | None] = [None] * partition_count
-        self._waiting_count = partition_count
+    def __init__(self, answer: Callable[[list[ProduceOutcome]], None]) -> None:
         self._answer = answer
-        self._timer: asyncio.TimerHandle | None = None
+        #: One per partition, in the order of the request.
+        self.outcomes: list[ProduceOutcome] = []
+        self._waiting_count = 0
+        self._is_complete = False
         self._is_answered = False
 
-    def settle(self, index: int, code: ErrorCode) -> None:
-        """One partition's outcome is known."""
-        if self._is_answered:
-            return
-        self._codes[index] = code
+    def add(self, outcome: ProduceOutcome) -> None:
+        """One more partition to wait for."""
+        self.outcomes.append(outcome)
+        self._waiting_count += 1
+
+    def one_settled(self) -> None:
+        """One partition less to wait for."""
         self._waiting_count -= 1
-        if not self._waiting_count:
+        if not self._waiting_count and self._is_complete:
             self._finish()
 
-    def start_timer(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
-        """Answer after this time at the latest, naming what was not safe by then."""
-        if not self._is_answered:
-            self._timer = loop.call_later(seconds, self._finish)
+    def finish_or_wait(self, deadlines: Deadlines, timeout_ms: int) -> None:
+        """All partitions are added: answer when nothing is waited for, or at the deadline."""
+        self._is_complete = True
+        if self._waiting_count:
+            deadlines.add(timeout_ms, self._finish)
+        else:
+            self._finish()
 
     def _finish(self) -> None:
-        self._is_answered = True
-        if self._timer is not None:
-            self._timer.cancel()
-        self._answer([ErrorCode.REQUEST_TIMED_OUT if code is None else code for code in self._codes])
+        if not self._is_answered:
+            self._is_answered = True
+            self._answer(self.outcomes)

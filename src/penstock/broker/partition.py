@@ -7,7 +7,8 @@ one with acks=all when the high watermark has passed them. Consumers see nothing
 from collections.abc import Callable
 
 from penstock.broker.flusher import Flusher
-from penstock.broker.offset_waiters import Callback, OffsetWaiters
+from penstock.broker.offset_waiters import OffsetWaiters
+from penstock.broker.parked_produce import ProduceOutcome
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, StorageError
 from penstock.model.ids import Millis, TopicId
@@ -80,19 +81,17 @@ class Partition:
             self._flusher.mark_dirty(self)
         return result
 
-    def when_flushed(self, last_offset: int, callback: Callback) -> None:
-        """Call back once ``last_offset`` is safe on this broker."""
-        if last_offset < self.log.flushed_offset:
-            callback(ErrorCode.NONE)
+    def await_safety(self, outcome: ProduceOutcome, *, is_replicated: bool) -> None:
+        """Settle the outcome once its batch is safe: on this broker, or on every in-sync replica."""
+        assert outcome.result is not None
+        last_offset = outcome.result.last_offset
+        safe_end = self.leader.high_watermark if is_replicated else self.log.flushed_offset
+        if last_offset < safe_end:
+            outcome.settle(ErrorCode.NONE)
+        elif is_replicated:
+            self._replication_waiters.add(last_offset, outcome)
         else:
-            self._flush_waiters.add(last_offset, callback)
-
-    def when_replicated(self, last_offset: int, callback: Callback) -> None:
-        """Call back once ``last_offset`` is safe on every in-sync replica."""
-        if last_offset < self.leader.high_watermark:
-            callback(ErrorCode.NONE)
-        else:
-            self._replication_waiters.add(last_offset, callback)
+            self._flush_waiters.add(last_offset, outcome)
 
     def add_fetch_waiter(self, wake: Wake) -> None:
         """Have ``wake`` called at every movement of the high watermark."""

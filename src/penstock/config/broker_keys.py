@@ -264,6 +264,14 @@ _LOGS = (
         read_by=_BROKER,
     ),
     _broker_key(
+        "kernel.flush.enable",
+        ConfigType.BOOLEAN,
+        True,
+        "Whether the kernel flushes files by itself where it can, which is faster than threads that do. "
+        "Penstock's own setting.",
+        read_by=_BROKER,
+    ),
+    _broker_key(
         "disk.reserve.bytes",
         ConfigType.LONG,
         1024 * _MEBIBYTE,

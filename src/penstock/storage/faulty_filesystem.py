@@ -109,6 +109,10 @@ class FaultyFile:
         """The descriptor; what the kernel does with it cannot be struck."""
         return self._file.fileno()
 
+    def flush_descriptor(self) -> int | None:
+        """The orders must be seen, so nobody may go around ``flush``."""
+        return None
+
     def is_resident(self, position: int, length: int) -> bool:
         """Whether the range is in the page cache."""
         return self._file.is_resident(position, length)

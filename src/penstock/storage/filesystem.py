@@ -73,6 +73,12 @@ class File(Protocol):
     def fileno(self) -> int | None:
         """The descriptor to hand to the kernel for copying to a socket; None when there is none."""
 
+    def flush_descriptor(self) -> int | None:
+        """The descriptor on which the kernel may do by itself what ``flush`` does; None when it may not.
+
+        Whoever uses it must treat an error as ``flush`` does: the file is never to be believed again.
+        """
+
     def is_resident(self, position: int, length: int) -> bool:
         """Whether reading that range would probably not wait for the disk; True when nobody can tell."""
 

@@ -93,6 +93,10 @@ class MemoryFile:
         """There is no descriptor."""
         return None
 
+    def flush_descriptor(self) -> int | None:
+        """There is no kernel that could."""
+        return None
+
     def is_resident(self, position: int, length: int) -> bool:
         """As the disk was told to pretend."""
         self._check_usable()

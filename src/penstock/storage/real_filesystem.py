@@ -97,6 +97,10 @@ class RealFile:
         """The descriptor."""
         return self._descriptor
 
+    def flush_descriptor(self) -> int | None:
+        """The descriptor, unless a flush has failed on it before."""
+        return self._descriptor if self._flush_failure is None and self._descriptor >= 0 else None
+
     def is_resident(self, position: int, length: int) -> bool:
         """Probe the last byte of the range with a read that must not wait."""
         if length <= 0:

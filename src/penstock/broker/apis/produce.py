@@ -16,16 +16,14 @@ Version notes
     partitions to a transaction (KIP-890); 13 topics by id (KIP-516).
 """
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.broker.connection import Reply
-from penstock.broker.parked_produce import ParkedProduce
+from penstock.broker.parked_produce import ParkedProduce, ProduceOutcome
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis
-from penstock.records.batch import WritableBuffer
 from penstock.records.errors import RecordError
 from penstock.records.validation import rewrite_batch, validate_produced
 from penstock.wire.api_keys import ApiKey
@@ -51,106 +49,50 @@ ZSTD_CODEC = 4
 TOPIC_IDS_SINCE_VERSION = 13
 
 
-class _Outcome:
-    """What became of one partition's batch."""
-
-    __slots__ = (
-        "base_offset",
-        "code",
-        "index",
-        "last_offset",
-        "log_append_time",
-        "log_start_offset",
-        "message",
-        "partition",
-        "record_errors",
-    )
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-        self.code = ErrorCode.NONE
-        self.partition: Partition | None = None
-        self.base_offset = -1
-        self.last_offset = -1
-        self.log_append_time = -1
-        self.log_start_offset = -1
-        self.message: str | None = None
-        self.record_errors: tuple[tuple[int, str], ...] = ()
-
-    def fail(self, error: ApiError) -> None:
-        self.code = error.code
-        self.message = error.message or None
-        if isinstance(error, RecordError):
-            self.record_errors = error.record_errors
-
-
 def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
     """Append what can be appended, then park until it is safe."""
+    acks = request.acks
     now = broker.clock.wall_ms()
-    outcomes = [
-        [
-            _append(broker, request, topic, data, reply.header.api_version, now)
-            for data in topic.partition_data
-        ]
-        for topic in request.topic_data
-    ]
-    if request.acks == NO_ACKS:
-        _answer_nothing(outcomes, reply)
+    parked = ParkedProduce(lambda outcomes: _answer(request, outcomes, reply))
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            outcome = ProduceOutcome(parked, data.index)
+            try:
+                partition = _find(broker, topic, data.index, reply.header.api_version)
+                _append(broker, partition, data, acks, reply.header.api_version, now, outcome)
+            except ApiError as error:
+                outcome.fail(error)
+    if acks == NO_ACKS:
+        _answer_nothing(parked.outcomes, reply)
         return
-    appended = [each for topic in outcomes for each in topic if each.partition is not None]
-    answer = partial(_answer, request, outcomes, appended, reply)
-    if not appended:
-        answer([])
-        return
-    parked = ParkedProduce(len(appended), answer)
-    for number, outcome in enumerate(appended):
-        assert outcome.partition is not None
-        wait = (
-            outcome.partition.when_flushed
-            if request.acks == LEADER_ACKS
-            else outcome.partition.when_replicated
-        )
-        wait(outcome.last_offset, partial(parked.settle, number))
-    parked.start_timer(broker.loop, max(request.timeout_ms, 0) / 1000)
+    for outcome in parked.outcomes:
+        if outcome.partition is not None:
+            outcome.partition.await_safety(outcome, is_replicated=acks == ALL_ACKS)
+    parked.finish_or_wait(broker.deadlines, request.timeout_ms)
+
+
+def _find(broker: "Broker", topic: TopicProduceData, index: int, version: int) -> Partition:
+    if version >= TOPIC_IDS_SINCE_VERSION:
+        return broker.replicas.by_id(topic.topic_id, index)
+    return broker.replicas.by_name(topic.name, index)
 
 
 def _append(
     broker: "Broker",
-    request: ProduceRequest,
-    topic: TopicProduceData,
-    data: PartitionProduceData,
-    version: int,
-    now: Millis,
-) -> _Outcome:
-    outcome = _Outcome(data.index)
-    try:
-        if request.acks not in (NO_ACKS, LEADER_ACKS, ALL_ACKS):
-            raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
-        if version >= TOPIC_IDS_SINCE_VERSION:
-            partition = broker.replicas.by_id(topic.topic_id, data.index)
-        else:
-            partition = broker.replicas.by_name(topic.name, data.index)
-        _append_to(broker, partition, data.records, request, version, now, outcome)
-        outcome.partition = partition
-    except ApiError as error:
-        outcome.fail(error)
-    return outcome
-
-
-def _append_to(
-    broker: "Broker",
     partition: Partition,
-    records: WritableBuffer | None,
-    request: ProduceRequest,
+    data: PartitionProduceData,
+    acks: int,
     version: int,
     now: Millis,
-    outcome: _Outcome,
+    outcome: ProduceOutcome,
 ) -> None:
-    broker.check_writable()
-    if request.acks == ALL_ACKS:
+    if acks == ALL_ACKS:
         partition.leader.check_enough_replicas()
+    elif acks not in (NO_ACKS, LEADER_ACKS):
+        raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
+    broker.check_writable()
     rules = partition.rules
-    batch = bytearray() if records is None else records
+    batch = bytearray() if data.records is None else data.records
     header = validate_produced(batch, rules, now)
     if header.codec == ZSTD_CODEC and version < ZSTD_SINCE_VERSION:
         raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7 or later")
@@ -159,61 +101,56 @@ def _append_to(
     if rules.target_codec is not None and rules.target_codec != header.codec:
         batch = rewrite_batch(batch, header, rules, now)
         header = validate_produced(batch, rules, now)
-    result = partition.append(batch, header, now)
-    outcome.base_offset = result.base_offset
-    outcome.last_offset = result.last_offset
-    outcome.log_append_time = result.log_append_time
-    outcome.log_start_offset = result.log_start_offset
+    outcome.result = partition.append(batch, header, now)
+    outcome.partition = partition
 
 
-def _answer_nothing(outcomes: list[list[_Outcome]], reply: Reply) -> None:
-    failed = [each for topic in outcomes for each in topic if each.code != ErrorCode.NONE]
+def _answer_nothing(outcomes: list[ProduceOutcome], reply: Reply) -> None:
+    failed = [each for each in outcomes if each.error is not None]
     if failed:
         reply.close_connection(f"a produce request with acks=0 failed: {failed[0].code.name}")
     else:
         reply.send([])
 
 
-def _answer(
-    request: ProduceRequest,
-    outcomes: list[list[_Outcome]],
-    appended: list[_Outcome],
-    reply: Reply,
-    codes: list[ErrorCode],
-) -> None:
-    for outcome, code in zip(appended, codes, strict=True):
-        outcome.code = code
+def _answer(request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
+    remaining = iter(outcomes)
     response = ProduceResponse(
         responses=tuple(
-            TopicProduceResponse(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partition_responses=tuple(map(_partition_response, topic_outcomes)),
-            )
-            for topic, topic_outcomes in zip(request.topic_data, outcomes, strict=True)
+            [
+                TopicProduceResponse(
+                    name=topic.name,
+                    topic_id=topic.topic_id,
+                    partition_responses=tuple(
+                        [_partition_response(next(remaining)) for _ in topic.partition_data]
+                    ),
+                )
+                for topic in request.topic_data
+            ]
         )
     )
     header = reply.header
     reply.send([encode_response(ApiKey.PRODUCE, header.api_version, header.correlation_id, response)])
 
 
-def _partition_response(outcome: _Outcome) -> PartitionProduceResponse:
-    if outcome.code == ErrorCode.NONE:
+def _partition_response(outcome: ProduceOutcome) -> PartitionProduceResponse:
+    result = outcome.result
+    if outcome.code == ErrorCode.NONE and result is not None:
         return PartitionProduceResponse(
             index=outcome.index,
-            base_offset=outcome.base_offset,
-            log_append_time_ms=outcome.log_append_time,
-            log_start_offset=outcome.log_start_offset,
+            base_offset=result.base_offset,
+            log_append_time_ms=result.log_append_time,
+            log_start_offset=result.log_start_offset,
         )
+    error = outcome.error
+    record_errors = error.record_errors if isinstance(error, RecordError) else ()
     return PartitionProduceResponse(
         index=outcome.index,
         error_code=outcome.code,
         base_offset=-1,
-        log_append_time_ms=-1,
-        log_start_offset=-1,
         record_errors=tuple(
             BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=message)
-            for index, message in outcome.record_errors
+            for index, message in record_errors
         ),
-        error_message=outcome.message,
+        error_message=None if error is None else error.message or None,
     )
