@@ -1,10 +1,9 @@
 """Flushing many files at once without a thread: Linux' own asynchronous ``fdatasync``.
 
-A flush thread must take Python's interpreter lock when it starts and when it comes back, and a busy loop gives
-it up only now and then; with a flush before every acknowledgement that costs more than the flush. So the
-kernel is asked to flush (``io_submit`` with FDSYNC) and says through an event descriptor when it has: the loop
-never waits, and no other thread of ours runs. Measured: 0.6 ms for four files against 1.1 to 1.5 ms by
-threads, with a third of the processor time (docs/decisions).
+A flush thread must take Python's interpreter lock when it starts and when it comes back, and a busy loop
+gives it up only now and then; with a flush before every acknowledgement that costs more than the flush. So
+the kernel is asked to flush (``io_submit`` with FDSYNC) and says through an event descriptor when it has: the
+loop never waits, and no other thread of ours runs. Measured in docs/decisions/0008.
 
 Not every kernel, processor or sandbox has it; ``KernelFlush.open`` answers None there, and threads do it.
 """
