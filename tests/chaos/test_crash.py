@@ -25,7 +25,9 @@ from tests.raw_kafka import Connection
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(900)]
 
 ACKNOWLEDGEMENTS_MAX = 400
-SEGMENT_BYTES = 1024 * 1024
+SEGMENT_BYTES = 30_000
+"""Small, so that segments are put aside and created all the time."""
+
 TOPICS = {"raw-leader": 1, "raw-all": 1, "raw-idempotent": 1, "plain": 3, "once": 3}
 
 

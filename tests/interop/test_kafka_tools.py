@@ -59,7 +59,7 @@ def test_java_producer_and_consumer_exchange_records(bootstrap: str, topic: str)
         stdin="\n".join(lines) + "\n",
     )
     shown = kafka(
-        "org.apache.kafka.tools.ConsoleConsumer",
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
         *("--bootstrap-server", bootstrap, "--topic", topic, "--partition", "0", "--offset", "earliest"),
         *("--timeout-ms", "3000", "--property", "print.key=true", "--property", "key.separator=:"),
     ).split()
