@@ -167,6 +167,7 @@ class LibrdkafkaWriter:
                 "acks": acks,
                 "enable.idempotence": is_idempotent,
                 "linger.ms": 2,
+                "batch.size": 10_000,
                 "retries": 1_000_000,
                 "retry.backoff.ms": 20,
                 "reconnect.backoff.ms": 10,
