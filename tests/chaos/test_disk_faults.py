@@ -11,7 +11,7 @@ import pytest
 from tests.broker_process import Server, ServerFailedError, wait_until
 from tests.chaos.vitals import TRACEBACK
 from tests.conftest import MakeServer
-from tests.raw_kafka import Connection, values_batch
+from tests.raw_kafka import PRODUCE, Connection, produce_body, read_produce, request_frame, values_batch
 
 from penstock.model.error_codes import ErrorCode
 
@@ -274,7 +274,14 @@ def test_reader_sees_a_record_only_after_its_flush(make_server: MakeServer) -> N
     create_topic(server)
     with Connection(server.bootstrap) as writer, Connection(server.bootstrap) as reader:
         began = time.monotonic()
-        answer = writer.produce(TOPIC, 0, values_batch(b"first"))
-        assert answer.error_code == 0
+        writer.send(request_frame(PRODUCE, 8, produce_body(TOPIC, 0, values_batch(b"first"))))
+        looks = 0
+        while True:
+            answer = reader.fetch(TOPIC, 0, 0)
+            if time.monotonic() - began > 0.35:
+                break
+            assert (answer.high_watermark, answer.records) == (0, b""), "shown before it was safe"
+            looks += 1
+        assert looks > 3
+        assert read_produce(writer.answer(1)).error_code == 0
         assert reader.fetch_values(TOPIC) == [b"first"]
-        assert time.monotonic() - began >= 0.4
