@@ -213,8 +213,8 @@ class Broker:
         self.tasks.start(self._use_reserve(), name="use the disk reserve")
 
     async def _use_reserve(self) -> None:
-        if await self.workers.call(self.log_directory.room.release_reserve):
-            logger.error("disk is full: the reserve is given up, produce requests are refused")
+        is_released = await self.workers.call(self.log_directory.room.release_reserve)
+        logger.error("disk is full, produce requests are refused", extra={"reserve_given_up": is_released})
         await self._rewind(self.quorum.log)
 
     async def recover_from_full_disk(self) -> None:
