@@ -113,7 +113,7 @@ class Server:
             raise
 
     def kill(self) -> None:
-        """SIGKILL: the process gets no chance to do anything."""
+        """SIGKILL: the process gets no chance to do anything, not even when it is frozen."""
         process = self._running()
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -151,7 +151,8 @@ class Server:
         try:
             yield
         finally:
-            self._running().send_signal(signal.SIGCONT)
+            if self._process is not None:
+                self._process.send_signal(signal.SIGCONT)
 
     # Looking at it.
 
