@@ -1,0 +1,60 @@
+"""Deadlines, on a loop whose clock the test moves."""
+
+import asyncio
+from collections.abc import Callable
+
+from penstock.broker.deadlines import Deadlines
+
+
+class MovedLoop(asyncio.SelectorEventLoop):
+    """A loop that believes what the test says about time, and runs its timers when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 100.0
+        self.timers: list[tuple[float, Callable[[], None]]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_later(self, delay: float, callback: object, *args: object, context: object = None) -> object:  # type: ignore[override]
+        assert callable(callback)
+        self.timers.append((self.now + delay, callback))
+        return None
+
+    def move(self, seconds: float) -> None:
+        """Let time pass, second by second."""
+        for _ in range(int(seconds)):
+            self.now += 1
+            due = [each for each in self.timers if each[0] <= self.now]
+            self.timers = [each for each in self.timers if each[0] > self.now]
+            for _, callback in due:
+                callback()
+
+
+def test_deadlines_are_kept_in_order_and_never_early() -> None:
+    loop = MovedLoop()
+    called: list[str] = []
+    deadlines = Deadlines(loop)
+    deadlines.add(5_000, lambda: called.append("five"))
+    deadlines.add(1_000, lambda: called.append("one"))
+    loop.move(1)
+    assert called == []
+    loop.move(2)
+    assert called == ["one"]
+    loop.move(1)
+    assert called == ["one"]
+    loop.move(3)
+    assert called == ["one", "five"]
+    loop.close()
+
+
+def test_deadlines_stop_ticking_when_nothing_is_left() -> None:
+    loop = MovedLoop()
+    deadlines = Deadlines(loop)
+    deadlines.add(0, lambda: None)
+    loop.move(3)
+    assert loop.timers == []
+    deadlines.add(0, lambda: None)
+    assert len(loop.timers) == 1
+    loop.close()
