@@ -233,6 +233,25 @@ def test_connection_file_larger_than_all_buffers_arrives_whole(tmp_path: Path) -
     file.close()
 
 
+def test_connection_finished_answers_what_is_under_way_and_nothing_more() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(PRODUCE, 1))
+        reply = await subject.requests.wait_started(1)
+        subject.connection.finish()
+        subject.writer.write(request(PRODUCE, 2))  # Unread when the socket closes: must not cost the reply.
+        assert subject.connection.is_owed_an_answer
+        reply.send([b"last"])
+        await until(lambda: not subject.connection.is_owed_an_answer)
+        subject.connection.hang_up()
+        assert await _read_to_end(subject.reader) == b"last"
+        assert list(subject.requests.replies) == [1]
+        subject.writer.close()
+        await until(lambda: not subject.around.connections)
+        assert subject.around.memory.held_bytes == 0
+
+    run(scenario)
+
+
 def test_connection_client_that_reads_nothing_is_closed_after_a_while() -> None:
     async def scenario(subject: Rig) -> None:
         subject.writer.write(request(FETCH, 1))

@@ -66,7 +66,7 @@ class Reply:
     @property
     def is_abandoned(self) -> bool:
         """Whether nobody waits for this reply any more."""
-        return self._connection.is_closed
+        return self._connection.is_closed or self._connection.has_hung_up
 
     def send(self, parts: list[Part]) -> None:
         """Answer with these bytes; no parts at all means that the request gets no answer."""
@@ -118,7 +118,9 @@ class Connection(asyncio.BufferedProtocol):
         self._stalled_since: float | None = None
         self._stalled_bytes = 0
         self.address = ""
+        self._is_finishing = False
         self.is_admitted = False
+        self.has_hung_up = False
         self.is_closed = False
 
     # The transport's side.
@@ -143,6 +145,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes have arrived."""
+        if self._is_finishing:
+            return
         self._last_activity = self._around.clock.monotonic()
         try:
             for frame in self._reader.received(nbytes):
@@ -201,11 +205,12 @@ class Connection(asyncio.BufferedProtocol):
     @property
     def is_owed_an_answer(self) -> bool:
         """Whether something more than a fetch that waits for news would be cut short by closing."""
-        return not self.is_quiet and any(reply.header.api_key != ApiKey.FETCH for reply in self._in_flight)
+        has_unsent = self._outbox is not None and not self._outbox.is_empty
+        return has_unsent or any(reply.header.api_key != ApiKey.FETCH for reply in self._in_flight)
 
     def reply_done(self) -> None:
         """Send every reply whose turn has come, then look at what waits."""
-        if self.is_closed:
+        if self.is_closed or self.has_hung_up:
             return
         assert self._outbox is not None
         while self._in_flight and self._in_flight[0].is_done:
@@ -217,6 +222,23 @@ class Connection(asyncio.BufferedProtocol):
             self._start_requests()
         if not self._is_reading:
             self._adjust_reading()
+
+    def finish(self) -> None:
+        """Look at nothing more that comes; what is under way is still answered."""
+        self._is_finishing = True
+        self._around.memory.release(sum(len(frame) for _, frame in self._queue), queued=len(self._queue))
+        self._queue.clear()
+        self._adjust_reading()
+
+    def hang_up(self) -> None:
+        """Say that nothing more will come, and leave it to the client to close.
+
+        Closing a socket on which something unread has arrived resets it, and a reset takes from the client
+        the last replies, which it may not have read yet.
+        """
+        if self._transport is not None and not self._transport.is_closing():
+            self.has_hung_up = True
+            self._transport.write_eof()
 
     def close(self, reason: str) -> None:
         """Drop the connection, as Kafka does with what it cannot answer."""

@@ -1,6 +1,7 @@
 """The listening socket, and the watch over the connections that came through it."""
 
 import asyncio
+from collections.abc import Callable
 
 from penstock.broker.clock import Clock
 from penstock.broker.connection import Connection, Requests, Surroundings
@@ -13,6 +14,8 @@ from penstock.model.errors import OperatingError
 LISTEN_BACKLOG = 1024
 SWEEP_SECONDS = 1.0
 DRAIN_POLL_SECONDS = 0.02
+HANG_UP_SECONDS = 1.0
+"""How long clients have at the end to read their last replies and to close."""
 
 
 class Server:
@@ -77,16 +80,24 @@ class Server:
                 connection.close_if_overdue(now)
 
     async def stop(self, grace_seconds: float) -> None:
-        """Accept no more, let replies under way leave, then close everything."""
+        """Accept no more, let replies under way leave and be read, then close everything."""
         if self._listening is not None:
             self._listening.close()
-        deadline = self._clock.monotonic() + grace_seconds
-        while self._owes_answers() and self._clock.monotonic() < deadline:  # noqa: ASYNC110 (nobody reports it)
-            await asyncio.sleep(DRAIN_POLL_SECONDS)
+        for connection in list(self._connections):
+            connection.finish()
+        await self._wait_while(self._owes_answers, grace_seconds)
+        for connection in list(self._connections):
+            connection.hang_up()
+        await self._wait_while(lambda: bool(self._connections), HANG_UP_SECONDS)
         for connection in list(self._connections):
             connection.close("the broker is stopping")
         if self._listening is not None:
             await self._listening.wait_closed()
+
+    async def _wait_while(self, condition: Callable[[], bool], seconds: float) -> None:
+        deadline = self._clock.monotonic() + seconds
+        while condition() and self._clock.monotonic() < deadline:  # noqa: ASYNC110 (nobody reports it)
+            await asyncio.sleep(DRAIN_POLL_SECONDS)
 
     def _owes_answers(self) -> bool:
         return any(connection.is_owed_an_answer for connection in self._connections)
