@@ -142,11 +142,7 @@ def test_client_that_never_reads_its_replies_costs_bounded_memory(
 ) -> None:
     """Each of eight clients asks for a megabyte a thousand times and reads nothing of it."""
     server = make_server()
-    topic = fill_topic(server, unique(), records=40, record_bytes=100_000)
-    wanted = struct.pack(">iiqqi", 0, -1, 0, -1, MEBIBYTE)
-    body = struct.pack(">iiiibii", -1, 0, 1, MEBIBYTE, 0, 0, -1)
-    body += array([string(topic) + array([wanted])]) + array([]) + string("")
-    frame = request_frame(FETCH, 11, body)
+    frame = fetch_frame(fill_topic(server, unique(), records=40, record_bytes=100_000))
     with unharmed(server, growth_bytes_max=300 * MEBIBYTE):
         deaf = [Connection(server.bootstrap, receive_buffer=4096) for _ in range(8)]
         try:
@@ -157,6 +153,37 @@ def test_client_that_never_reads_its_replies_costs_bounded_memory(
         finally:
             for connection in deaf:
                 connection.close()
+
+
+@pytest.mark.skipif(not IS_LONG_RUN, reason="waits for deadlines of half a minute and more")
+@pytest.mark.timeout(200)
+def test_half_a_request_and_silence_ends_at_the_deadline(victim: Server) -> None:
+    with Connection(victim.bootstrap) as half:
+        half.send(request_frame(API_VERSIONS, 0, b"")[:9])
+        assert not half.is_closed_by_peer(seconds=20)
+        assert half.is_closed_by_peer(seconds=30)
+
+
+@pytest.mark.skipif(not IS_LONG_RUN, reason="waits for deadlines of half a minute and more")
+@pytest.mark.timeout(200)
+def test_client_that_never_reads_is_closed_at_the_deadline(
+    make_server: MakeServer, unique: UniqueName
+) -> None:
+    server = make_server()
+    frame = fetch_frame(fill_topic(server, unique(), records=40, record_bytes=100_000))
+    with Connection(server.bootstrap, receive_buffer=4096) as deaf:
+        connected = server.open_file_count()
+        send_until_blocked(deaf, frame * 1000)
+        wait_until(lambda: server.open_file_count() < connected, what="the broker to hang up", seconds=90)
+    check_pulse(server)
+
+
+def fetch_frame(topic: str) -> bytes:
+    """Asks for a megabyte from the beginning."""
+    wanted = struct.pack(">iiqqi", 0, -1, 0, -1, MEBIBYTE)
+    body = struct.pack(">iiiibii", -1, 0, 1, MEBIBYTE, 0, 0, -1)
+    body += array([string(topic) + array([wanted])]) + array([]) + string("")
+    return request_frame(FETCH, 11, body)
 
 
 def fill_topic(server: Server, topic: str, *, records: int, record_bytes: int) -> str:
