@@ -30,10 +30,11 @@ from penstock.storage.flush_job import FlushJob
 from penstock.storage.log_directory import LogDirectory
 from penstock.storage.maintained_log import MaintainedLog
 from penstock.storage.memory_filesystem import MemoryFile, MemoryFileSystem
+from penstock.storage.offset_index import OffsetEntry
 from penstock.storage.producer_state import ProducerStates
 from penstock.storage.readable_log import ReadableLog
 from penstock.storage.seal import Seal
-from penstock.storage.segment import LOG_SUFFIX
+from penstock.storage.segment import LOG_SUFFIX, Segment
 from penstock.storage.tail_cache import LogTail
 from penstock.storage.torn_tail import TailVerdict
 
@@ -179,6 +180,13 @@ def _skip_rewind(original: Function) -> Function:
     return rewind
 
 
+def _named_unseen(original: Function) -> Function:
+    def named_by(segment: Segment, entry: OffsetEntry) -> batch_scan.Located:
+        return batch_scan.Located(entry.position, segment_lookup.header_at(segment, entry.position))
+
+    return named_by
+
+
 def _any_offset(original: Function) -> Function:
     def read_header(self: batch_scan.BatchChecker, chunk: memoryview, at: int) -> BatchHeader | None:
         self.expected_offset = int.from_bytes(chunk[at : at + 8], "big", signed=True)
@@ -241,8 +249,8 @@ BUGS: dict[str, Bug] = {
     "index-believed": Bug(
         "an index entry is followed without a look at the batch it names",
         (
-            Swap(segment_lookup, "_is_true", _always(True)),
-            Swap(segment_lookup, "_has_timestamp", _always(True)),
+            Swap(segment_lookup, "_named_by", _named_unseen),
+            Swap(segment_lookup, "_names", _always(True)),
         ),
     ),
     "producers-not-replayed": Bug(

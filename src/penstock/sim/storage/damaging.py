@@ -1,9 +1,13 @@
-"""Turning a durable bit over, and knowing whose byte it was."""
+"""Turning a durable bit over, and knowing whose byte it was.
+
+One bit of each log at most: what two do together, no single copy can be asked to tell.
+"""
 
 from penstock.sim.storage.model import Damaged, Entry, PartitionModel
 from penstock.sim.storage.plan import Damage
 from penstock.storage.filesystem import join_path
 from penstock.storage.memory_filesystem import MemoryFileSystem
+from penstock.storage.seal import SEAL_FILE
 from penstock.storage.segment import LOG_SUFFIX
 
 _LEADER_EPOCH_BYTES = range(12, 16)
@@ -19,10 +23,13 @@ def damage_file(
         return None
     path = paths[int(damage.file_portion * len(paths))]
     position = min(int(damage.byte_portion * disk.size(path)), disk.size(path) - 1)
+    if path.endswith(SEAL_FILE):
+        for model in models:
+            model.sealed_end = 0  # Two kinds of rot at once: who saw the first may not know of the second.
     if damage.suffix != LOG_SUFFIX:
         return f"bit flipped in byte {position} of {path}" if _flip(disk, path, position) else None
     for model in models:
-        entry = _entry_of(disk, path, position, model)
+        entry = None if model.damages else _entry_of(disk, path, position, model)
         if entry is not None and _flip(disk, path, position):
             model.damages.append(Damaged(entry.base_offset, path, position))
             return f"bit flipped in byte {position} of {path}, in the batch at offset {entry.base_offset}"

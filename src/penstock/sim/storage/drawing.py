@@ -5,7 +5,7 @@ that all do a little of everything are all alike. Stops are placed by operation 
 windows around a flush or a rename are where the bugs are, and uniform chance rarely meets them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from penstock.sim.storage.plan import (
@@ -36,7 +36,7 @@ SECOND_MS = 1000
 HOUR_MS = 3600 * SECOND_MS
 
 _OPERATIONS = ("write", "flush", "flush", "rename", "sync_directory", "create", "truncate", "unlink")
-_DAMAGED_SUFFIXES = (".log", ".log", ".log", ".index", ".timeindex", ".snapshot", "durable-offsets")
+_DAMAGED_SUFFIXES = (".log", ".log", ".index", ".index", ".timeindex", ".snapshot", "durable-offsets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +60,12 @@ def draw_plan(seed: int) -> StoragePlan:
     habits = _draw_habits(draw)
     settings = _draw_settings(draw)
     count = draw.randint(1, LIVES_MAX)
-    lives = tuple(_draw_life(draw, habits, settings) for _ in range(count))
-    return StoragePlan(seed=seed, settings=settings, lives=lives)
+    lives = [_draw_life(draw, habits, settings) for _ in range(count)]
+    for earlier, number in zip(lives, range(1, count), strict=False):
+        if earlier.stop is not None and earlier.stop.outage is Outage.PROCESS:
+            # What the next start reads may be in the page cache only: does it know?
+            lives[number] = replace(lives[number], repeat=draw.choice((None, Outage.POWER, Outage.POWER)))
+    return StoragePlan(seed=seed, settings=settings, lives=tuple(lives))
 
 
 def _draw_habits(draw: Random) -> _Habits:
@@ -98,7 +102,7 @@ def _draw_life(draw: Random, habits: _Habits, settings: Settings) -> Life:
     if draw.random() < habits.flush_failures:
         path_part = draw.choice(("", ".log", ".log", "checkpoint"))
         failure = FlushFailure(path_part=path_part, after=_small(draw, 12))
-    return Life(
+    life = Life(
         steps=tuple(_draw_steps(draw, habits, settings)),
         start_stops=_draw_start_stops(draw, habits),
         repeat=draw.choice((None, None, Outage.PROCESS, Outage.POWER)),
@@ -107,6 +111,20 @@ def _draw_life(draw: Random, habits: _Habits, settings: Settings) -> Life:
         closes=draw.random() < 0.4,
         outage=_draw_outage(draw, habits),
         damage=_draw_damage(draw) if draw.random() < habits.damage else None,
+    )
+    return _with_rotten_end(draw, habits, settings, life) if draw.random() < habits.damage / 2 else life
+
+
+def _with_rotten_end(draw: Random, habits: _Habits, settings: Settings, life: Life) -> Life:
+    """The newest batch rots, and only the seal, not yet a checkpoint, says that it was durable."""
+    last = _draw_append(draw, habits, settings, settings.partitions - 1)
+    return replace(
+        life,
+        steps=(*life.steps, last, Flush(), Tick(milliseconds=10)),
+        stop=None,
+        flush_failure=None,
+        closes=False,
+        damage=Damage(suffix=".log", file_portion=0.999, byte_portion=1 - draw.random() / 20),
     )
 
 
@@ -131,12 +149,8 @@ def _draw_start_stops(draw: Random, habits: _Habits) -> tuple[Stop, ...]:
 
 
 def _draw_damage(draw: Random) -> Damage:
-    """Near the end of a log as often as anywhere: that is where rot and a torn write look alike."""
-    is_near_end = draw.random() < 0.5
     return Damage(
-        suffix=draw.choice(_DAMAGED_SUFFIXES),
-        file_portion=0.999 if is_near_end else draw.random(),
-        byte_portion=1 - draw.random() / 5 if is_near_end else draw.random(),
+        suffix=draw.choice(_DAMAGED_SUFFIXES), file_portion=draw.random(), byte_portion=draw.random()
     )
 
 

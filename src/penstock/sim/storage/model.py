@@ -72,6 +72,8 @@ class PartitionModel:
     kept_log_start: int = 0
     #: Everything below was written down as durable, durably: a bad batch there can be no torn tail.
     sealed_end: int = 0
+    #: The end of this process's last flush; the seal says so too once it is written.
+    flushed_end: int = 0
     #: Whether a start since the last look was interrupted; what it had to say, nobody heard.
     start_was_interrupted: bool = False
     leader_epoch: int = 0
@@ -117,6 +119,7 @@ class PartitionModel:
         """The log is about to be cut: what follows is not promised any more, though it may come back."""
         self.acknowledged_end = min(self.acknowledged_end, offset)
         self.sealed_end = min(self.sealed_end, offset)
+        self.flushed_end = min(self.flushed_end, offset)
         self.is_being_cut = True
 
     def finish_cut(self, offset: int) -> None:

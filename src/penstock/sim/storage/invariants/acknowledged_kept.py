@@ -20,7 +20,7 @@ class AcknowledgedKept:
             yield f"the log ends at {seen.log_end}, acknowledged was up to {end}"
         if seen.log_start > model.log_start:
             yield f"the log begins at {seen.log_start}, nothing from {model.log_start} on was deleted"
-        if seen.log_start < model.kept_log_start:
+        if seen.log_start < model.kept_log_start and not seen.reports_damage:
             yield f"the log begins at {seen.log_start}, deleted for good was up to {model.kept_log_start}"
         served = {batch.header.base_offset for batch in seen.batches}
         for entry in model.entries:
