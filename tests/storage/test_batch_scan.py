@@ -1,12 +1,12 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.storage.log_testing import make_batch, make_disk
 
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import stamp
 from penstock.storage import batch_scan
-from penstock.storage.batch_scan import BadBatch, BatchChecker, walk
+from penstock.storage.batch_scan import BadBatch, BatchChecker, Continuity, walk
 from penstock.storage.filesystem import File
 
 PATH = "/data/segment.log"
@@ -34,11 +34,12 @@ def check(file: File, *, allows_gaps: bool = False, start: int = 0) -> tuple[lis
     return offsets, checker
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 3_000), max_size=30), st.integers(61, 2_000))
 def test_walk_finds_every_batch(sizes: list[int], chunk_bytes: int) -> None:
     batches = batches_of(*sizes)
     file = file_of(*batches)
-    found = list(walk(file, 0, file.size(), chunk_bytes=chunk_bytes))
+    found = list(walk(file, 0, file.size(), Continuity(0), chunk_bytes=chunk_bytes))
     assert [located.header.base_offset for located in found] == [n * 2 for n in range(len(sizes))]
     assert [located.end - located.position for located in found] == [len(batch) for batch in batches]
 
@@ -46,15 +47,28 @@ def test_walk_finds_every_batch(sizes: list[int], chunk_bytes: int) -> None:
 def test_walk_into_nonsense_names_file_and_position() -> None:
     file = file_of(*batches_of(10), b"nonsense" * 20)
     with pytest.raises(CorruptLogError, match=r"/data/segment\.log, position \d+: Batch has magic"):
-        list(walk(file, 0, file.size()))
+        list(walk(file, 0, file.size(), Continuity(0)))
 
 
 def test_walk_beyond_the_file_is_corruption_and_ends() -> None:
     file = file_of(*batches_of(10))
     with pytest.raises(CorruptLogError):
-        list(walk(file, 0, file.size() + 5))
+        list(walk(file, 0, file.size() + 5, Continuity(0)))
 
 
+def test_walk_notices_a_base_offset_that_does_not_follow() -> None:
+    first, second, third = batches_of(10, 10, 10)
+    file = file_of(first, third)
+    with pytest.raises(CorruptLogError, match="base offset 4, expected was 2"):
+        list(walk(file, 0, file.size(), Continuity(0)))
+    gaps = Continuity(0, allows_gaps=True)
+    assert [located.header.base_offset for located in walk(file, 0, file.size(), gaps)] == [0, 4]
+    file = file_of(third, second)
+    with pytest.raises(CorruptLogError, match="base offset 2, expected was 6"):
+        list(walk(file, 0, file.size(), gaps))
+
+
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 5_000), max_size=20), st.sampled_from([61, 100, 4_000, 1 << 20]))
 def test_good_batches_pass_in_runs_with_their_bytes(sizes: list[int], chunk_bytes: int) -> None:
     batches = batches_of(*sizes)

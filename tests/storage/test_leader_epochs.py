@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.model.ids import LeaderEpoch, Offset
@@ -87,6 +87,7 @@ def test_truncate_start_lets_the_epoch_begin_at_the_new_start(
     assert known.is_dirty == (offset > 5)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 100)), max_size=30))
 def test_both_columns_ascend_whatever_is_assigned(batches: list[tuple[int, int]]) -> None:
     known = LeaderEpochs()

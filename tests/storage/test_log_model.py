@@ -9,7 +9,7 @@ from tests.storage.log_testing import make_batch, make_disk, make_log, open_log,
 
 from penstock.model.errors import DiskFullError
 from penstock.records.batch import read_header
-from penstock.storage.log import Log
+from penstock.storage.log import CheckpointJob, FlushJob, Log
 from penstock.storage.log_config import FOREVER_MS, LogConfig
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.memory_machine import MachineStopped
@@ -55,6 +55,8 @@ class LogMachine(RuleBasedStateMachine):
         self.sequence = 0
         self.checkpoint = (0, 0)
         self.synced_seal = 0
+        self.job: FlushJob | None = None
+        self.checkpoint_job: CheckpointJob | None = None
 
     def content(self, end_offset: int) -> bytes:
         start = self.log.log_start_offset
@@ -72,6 +74,13 @@ class LogMachine(RuleBasedStateMachine):
         self.sequence += count if idempotent else 0
         self.batches.append(bytes(batch))
 
+    @rule(sizes=st.lists(st.sampled_from([0, 30, 150]), min_size=2, max_size=8), idempotent=st.booleans())
+    def append_many_while_a_job_is_under_way(self, sizes: list[int], idempotent: bool) -> None:
+        for number, size in enumerate(sizes):
+            if number == 2:
+                self.begin_flush()
+            self.append(count=1, size=size, idempotent=idempotent)
+
     @rule()
     def retry_the_last_batch(self) -> None:
         producer = self.log.producers.get(7)
@@ -85,11 +94,36 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule()
     def flush(self) -> None:
-        job = self.log.begin_flush()
-        if job is not None:
-            job.run()
-            self.log.finish_flush(job)
+        self.finish_jobs()
+        self.begin_flush()
+        self.finish_jobs()
+
+    @rule()
+    def begin_flush(self) -> None:
+        if self.job is None:
+            self.job = self.log.begin_flush()
+
+    @rule()
+    def begin_checkpoint(self) -> None:
+        if self.checkpoint_job is None:
+            self.checkpoint_job = self.log.begin_checkpoint()
+
+    @rule(checkpoint_first=st.booleans())
+    def finish_jobs(self, checkpoint_first: bool = False) -> None:
+        if checkpoint_first:
+            self.finish_checkpoint()
+        if self.job is not None:
+            self.job.run()
+            self.log.finish_flush(self.job)
+            self.job = None
+        self.finish_checkpoint()
         self.acknowledged = max(self.acknowledged, self.log.recovery_point)
+
+    def finish_checkpoint(self) -> None:
+        if self.checkpoint_job is not None:
+            self.checkpoint_job.run()
+            self.log.finish_checkpoint(self.checkpoint_job)
+            self.checkpoint_job = None
 
     @rule()
     def bump_epoch(self) -> None:
@@ -97,10 +131,8 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule()
     def write_checkpoints(self) -> None:
-        job = self.log.begin_checkpoint()
-        if job is not None:
-            job.run()
-            self.log.finish_checkpoint(job)
+        self.begin_checkpoint()
+        self.finish_checkpoint()
         self.checkpoint = (self.log.recovery_point, self.log.log_start_offset)
 
     @rule()
@@ -121,6 +153,7 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule(part=st.floats(0, 1))
     def truncate(self, part: float) -> None:
+        self.finish_jobs()
         start = self.log.log_start_offset
         wanted = start + int(part * (self.log.log_end_offset - start))
         if any(h.base_offset < start < h.next_offset for h in map(read_header, self.batches)):
@@ -137,25 +170,29 @@ class LogMachine(RuleBasedStateMachine):
         sequences = [header for batch in self.batches if (header := read_header(batch)).producer_id == 7]
         self.sequence = sequences[-1].last_sequence + 1 if sequences else 0
 
-    @rule(room=st.integers(0, 400))
-    def run_out_of_room(self, room: int) -> None:
-        batch = make_batch(b"x" * 500)
-        put(self.log, batch, leader_epoch=self.epoch)
+    @rule(room=st.integers(0, 2_000), more=st.integers(0, 3))
+    def run_out_of_room(self, room: int, more: int) -> None:
+        self.begin_flush()
+        for _ in range(more):
+            self.append(count=1, size=300, idempotent=True)
+        if self.job is None:
+            return
         self.disk.capacity_bytes = self.disk.used_bytes + room
-        job = self.log.begin_flush()
-        assert job is not None
         try:
-            job.run()
+            self.job.run()
         except DiskFullError as error:
-            self.log.fail_flush(job, error)
-            self.disk.capacity_bytes = 1 << 30
-            self.log.rewind()
+            self.log.fail_flush(self.job, error)
+            self.job = None
             self.cut_model(self.log.log_end_offset)
+            assert read_all(self.log) == self.content(self.log.flushed_offset)
             assert self.log.log_end_offset == self.log.flushed_offset >= self.acknowledged
+            self.disk.capacity_bytes = 1 << 30
+            self.finish_checkpoint()
+            self.log.rewind()
         else:
             self.disk.capacity_bytes = 1 << 30
-            self.log.finish_flush(job)
-            self.batches.append(bytes(batch))
+            self.log.finish_flush(self.job)
+            self.job = None
 
     @rule(
         power=st.booleans(), stops=st.integers(0, 12), operation=st.sampled_from(["flush", "close", "none"])
@@ -166,6 +203,7 @@ class LogMachine(RuleBasedStateMachine):
             if operation == "flush":
                 self.flush()
             elif operation == "close":
+                self.finish_jobs()
                 self.log.close()
         except MachineStopped:
             pass
@@ -178,6 +216,7 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
+        self.finish_jobs()
         self.log.close()
         self.acknowledged = self.log.log_end_offset
         self.checkpoint = (self.log.recovery_point, self.log.log_start_offset)
@@ -186,6 +225,7 @@ class LogMachine(RuleBasedStateMachine):
         assert self.log.recovery_report.was_clean
 
     def reopen(self, *, clean: bool, sealed: int, dies_within: int) -> None:
+        self.job = self.checkpoint_job = None
         recovery_point, log_start = self.checkpoint
         if dies_within % 3 == 0:
             self.disk.stop_before(self.disk.operation_count + dies_within)
@@ -255,5 +295,5 @@ class LogMachine(RuleBasedStateMachine):
 
 TestLogMachine = LogMachine.TestCase
 TestLogMachine.settings = settings(
-    max_examples=100, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=200, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -1,6 +1,6 @@
 import itertools
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.storage.position_ranges import PositionRange, PositionRanges
@@ -15,6 +15,7 @@ def make(*added: tuple[int, int]) -> PositionRanges:
     return known
 
 
+@settings(deadline=None)
 @given(ranges, st.integers(0, 40), st.integers(0, 40))
 def test_ranges_behave_like_a_set_of_positions(added: list[tuple[int, int]], start: int, end: int) -> None:
     known = make(*added)
@@ -27,6 +28,7 @@ def test_ranges_behave_like_a_set_of_positions(added: list[tuple[int, int]], sta
     }
 
 
+@settings(deadline=None)
 @given(ranges)
 def test_ranges_never_touch_each_other(added: list[tuple[int, int]]) -> None:
     known = list(make(*added))

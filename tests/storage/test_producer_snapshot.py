@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.storage.log_testing import make_batch
 
@@ -73,6 +73,7 @@ def test_open_transactions_come_back_in_the_order_of_their_offsets() -> None:
     assert restored.first_unstable_offset == 0
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_any_changed_byte_is_noticed_and_nothing_is_taken_over(position: int, change: int) -> None:
     data = bytearray(encode_snapshot(some_states()))

@@ -1,14 +1,13 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.storage.log_testing import DIRECTORY, make_batch, make_disk
 
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import BatchHeader, read_header, stamp
 from penstock.storage import segment_lookup
-from penstock.storage.batch_scan import walk
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.segment import Segment
 from penstock.storage.segment_lookup import (
@@ -38,7 +37,7 @@ def make(disk: MemoryFileSystem, batches: list[tuple[int, int]], *, interval: in
         offset += count
     segment.publish_all()
     segment.finish_time_index()
-    for write in segment.capture_indexes():
+    for write in segment.capture_indexes(may_cut=True):
         write.run(disk, durably=True)
     return reopened(disk, segment)
 
@@ -51,7 +50,7 @@ def reopened(disk: MemoryFileSystem, before: Segment) -> Segment:
 
 
 def headers(segment: Segment) -> list[tuple[int, BatchHeader]]:
-    return [*walk(segment.file, 0, segment.readable_size)]
+    return [*segment.walk()]
 
 
 segments = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 60)), min_size=1, max_size=40)
@@ -76,6 +75,7 @@ def damage(disk: MemoryFileSystem, path: str, kind: str) -> None:
         disk.open(path, create=True).write(0, [data])
 
 
+@settings(deadline=None)
 @given(
     segments,
     intervals,
@@ -106,6 +106,7 @@ def test_searches_are_right_whatever_the_index_files_hold(
     assert find_largest_timestamp(segment) == next(f for f in everything if f[1].max_timestamp == largest)
 
 
+@settings(deadline=None)
 @given(segments, intervals, st.integers(0, 3_000), st.integers(1, 255))
 def test_searches_are_right_after_any_change_of_a_byte_of_the_offset_index(
     batches: list[tuple[int, int]], interval: int, position: int, change: int

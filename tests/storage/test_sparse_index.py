@@ -1,7 +1,7 @@
 from struct import Struct
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.storage.log_testing import make_disk
 
@@ -28,7 +28,7 @@ def make(disk: MemoryFileSystem, entries: list[tuple[int, int]], *, written: int
 
 
 def write(disk: MemoryFileSystem, index: SparseIndex) -> None:
-    captured = index.capture()
+    captured = index.capture(may_cut=True)
     if captured is not None:
         captured.run(disk, durably=False)
         index.settle(captured)
@@ -38,6 +38,7 @@ def linear_floor(entries: list[tuple[int, int]], wanted: int, column: int) -> tu
     return next((entry for entry in reversed(entries) if entry[column] <= wanted), None)
 
 
+@settings(deadline=None)
 @given(ascending, st.floats(0, 1), st.lists(st.integers(-1, 40_000), max_size=10), st.booleans())
 def test_floor_on_file_and_in_memory_equals_a_linear_search(
     entries: list[tuple[int, int]], part: float, wanted: list[int], reopens: bool
@@ -54,6 +55,7 @@ def test_floor_on_file_and_in_memory_equals_a_linear_search(
             assert index.floor(number, column=column) == linear_floor(entries, number, column)
 
 
+@settings(deadline=None)
 @given(ascending, st.floats(0, 1), st.integers(0, 3_000))
 def test_drop_values_from_forgets_them_in_memory_and_on_the_file(
     entries: list[tuple[int, int]], part: float, limit: int
@@ -72,7 +74,7 @@ def test_drop_values_from_forgets_them_in_memory_and_on_the_file(
 def test_capture_without_changes_is_nothing() -> None:
     disk = make_disk()
     index = make(disk, [(1, 1)], written=1)
-    assert index.capture() is None
+    assert index.capture(may_cut=True) is None
 
 
 def test_new_index_without_entries_writes_an_empty_file() -> None:
@@ -84,7 +86,7 @@ def test_new_index_without_entries_writes_an_empty_file() -> None:
 def test_entries_added_while_a_write_runs_stay_for_the_next() -> None:
     disk = make_disk()
     index = make(disk, [(1, 1), (2, 2)], written=0)
-    captured = index.capture()
+    captured = index.capture(may_cut=True)
     assert captured is not None
     index.append(3, 3)
     captured.run(disk, durably=True)
@@ -134,6 +136,7 @@ def test_file_removed_behind_the_index_s_back_is_damage() -> None:
         index.floor(5)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=3000), st.integers(-(2**62), 2**62))
 def test_search_through_garbage_ends(garbage: bytes, wanted: int) -> None:
     disk = make_disk()
@@ -141,3 +144,34 @@ def test_search_through_garbage_ends(garbage: bytes, wanted: int) -> None:
     index = SparseIndex(disk, PATH, ENTRY, is_new=False)
     found = index.floor(wanted)
     assert found is None or found[0] <= wanted
+
+
+def test_write_that_was_under_way_during_a_cut_does_not_bring_back_what_was_cut() -> None:
+    disk = make_disk()
+    index = make(disk, [(1, 1), (2, 2), (3, 3)], written=1)
+    stale = index.capture(may_cut=False)
+    assert stale is not None
+    index.drop_values_from(2)
+    stale.run(disk, durably=False)
+    index.settle(stale)
+    assert index.last() == (1, 1)
+    assert index.capture(may_cut=False) is None
+    index.append(9, 9)
+    write(disk, index)
+    assert disk.read_file(PATH) == ENTRY.pack(1, 1) + ENTRY.pack(9, 9)
+
+
+def test_write_that_ends_after_a_later_one_does_not_undo_it() -> None:
+    disk = make_disk()
+    index = make(disk, [(1, 1)], written=0)
+    early = index.capture(may_cut=False)
+    index.append(2, 2)
+    late = index.capture(may_cut=True)
+    assert early is not None
+    assert late is not None
+    late.run(disk, durably=True)
+    early.run(disk, durably=False)
+    index.settle(late)
+    index.settle(early)
+    assert disk.read_file(PATH) == ENTRY.pack(1, 1) + ENTRY.pack(2, 2)
+    assert index.floor(5) == (2, 2)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.storage.tail_cache import BATCHES_PER_READ_MAX, LogTail, TailCache
@@ -89,6 +89,7 @@ def test_cleared_tail_keeps_new_batches_while_old_ones_are_counted_out() -> None
     assert tail.read(100, 200, 100) == ([b"n" * 10, b"m" * 10], 20)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(1, 40), st.booleans()), max_size=2_000),
     st.integers(0, 200),

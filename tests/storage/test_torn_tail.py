@@ -1,7 +1,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.storage.log_testing import make_batch, make_disk
 
@@ -114,6 +114,7 @@ def test_good_batches_behind_are_found_across_any_carry_of_the_offset(first_offs
     assert judge(content, first_offset=first_offset) is TailVerdict.DAMAGED
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 6), st.integers(0, 4))
 def test_whatever_a_power_loss_leaves_of_an_unflushed_write_is_never_damage(
     seed: int, count: int, durable: int

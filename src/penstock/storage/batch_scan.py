@@ -30,9 +30,27 @@ class Located(NamedTuple):
         return self.position + LOG_OVERHEAD + self.header[1]
 
 
-def walk(file: File, position: int, end: int, *, chunk_bytes: int = WALK_CHUNK_BYTES) -> Iterator[Located]:
+class Continuity(NamedTuple):
+    """What the base offset of a batch must be: not covered by its checksum, it is checked by this."""
+
+    expected_offset: int
+    allows_gaps: bool = False
+    """Compaction takes offsets out; nothing else does."""
+
+    def complaint(self, header: BatchHeader) -> str | None:
+        """What is wrong with the batch's offsets."""
+        base_offset, wanted = header[0], self.expected_offset
+        if base_offset != wanted and not (self.allows_gaps and base_offset > wanted):
+            return f"base offset {base_offset}, expected was {wanted}"
+        return f"last offset delta {header[6]}" if header[6] < 0 else None
+
+
+def walk(
+    file: File, position: int, end: int, continuity: Continuity, *, chunk_bytes: int = WALK_CHUNK_BYTES
+) -> Iterator[Located]:
     """Each batch from ``position``, where one must begin, to ``end``, where one must end."""
     chunk, chunk_start, wanted = b"", position, chunk_bytes
+    expected, allows_gaps = continuity
     while position < end:
         at = position - chunk_start
         if at + HEADER_BYTES > len(chunk):
@@ -44,8 +62,13 @@ def walk(file: File, position: int, end: int, *, chunk_bytes: int = WALK_CHUNK_B
         size = LOG_OVERHEAD + header[1]
         if size > end - position:
             raise CorruptLogError(f"{file.path}, position {position}: batch claims {size} bytes")
+        if header[0] != expected or header[6] < 0:
+            complaint = Continuity(expected, allows_gaps).complaint(header)
+            if complaint is not None:
+                raise CorruptLogError(f"{file.path}, position {position}: {complaint}")
         yield Located(position, header)
         position += size
+        expected = header[0] + header[6] + 1
         # Between large batches there is nothing to read ahead.
         wanted = chunk_bytes if size < chunk_bytes else HEADER_BYTES
 
@@ -144,11 +167,9 @@ class BatchChecker:
         except CorruptBatchError as error:
             self._fail(error.message)
             return None
-        base_offset, expected = header[0], self.expected_offset
-        if base_offset != expected and not (self.allows_gaps and base_offset > expected):
-            self._fail(f"base offset {base_offset}, expected was {expected}")
-        elif header[6] < 0:
-            self._fail(f"last offset delta {header[6]}")
+        complaint = Continuity(self.expected_offset, self.allows_gaps).complaint(header)
+        if complaint is not None:
+            self._fail(complaint)
         elif header[2] < self.latest_epoch:
             self._fail(f"leader epoch {header[2]} after {self.latest_epoch}")
         else:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
 from penstock.model.ids import NO_EPOCH
-from penstock.storage.batch_scan import Located, walk
+from penstock.storage.batch_scan import Located
 from penstock.storage.checkpoints import LEADER_EPOCH_CHECKPOINT, read_leader_epoch_checkpoint
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.leader_epochs import LeaderEpochs
@@ -66,9 +66,9 @@ def _replay(producers: ProducerStates, border: LogBorder, from_offset: int) -> N
         end_position = border.position if is_last else segment.readable_size
         if not is_last and border.segments[number + 1].base_offset <= from_offset:
             continue
-        start = find_end(segment, from_offset).position if segment.base_offset < from_offset else 0
+        start = find_end(segment, max(from_offset, segment.base_offset))
         try:
-            replay_segment(segment, producers, position=start, end_position=end_position)
+            replay_segment(segment, producers, start, end_position)
         except CorruptLogError:
             # The damage is reported by whoever reads it; producers behind it in this segment are forgotten.
             continue
@@ -99,7 +99,7 @@ def _rebuild_epochs(border: LogBorder) -> LeaderEpochs:
             if _first_epoch(segment) == next_epoch:
                 epochs.assign(next_epoch, segment.base_offset)
                 continue
-            for _, header in walk(segment.file, 0, end):
+            for _, header in segment.walk(end=end):
                 epochs.assign(header.leader_epoch, header.base_offset)
         except CorruptLogError:
             # What lies behind the damage in this segment cannot be read at all.
@@ -120,6 +120,6 @@ def read_aborted(
     producers = load_producers(filesystem, directory, snapshot_offsets, border)
     found = (
         replay_producer(producers, located.header, partial(read_batch, segment, located))
-        for located in walk(segment.file, 0, segment.readable_size)
+        for located in segment.walk()
     )
     return [aborted for aborted in found if aborted is not None]

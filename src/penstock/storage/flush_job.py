@@ -35,20 +35,28 @@ class SegmentWrite:
         segment: Segment,
         position: int,
         buffers: Sequence[BytesLike],
-        *,
-        creates: bool,
-        closing: "SegmentClosing | None" = None,
+        closing: "SegmentClosing | None",
     ) -> None:
         self.segment = segment
         self.position = position
         self.buffers = buffers
-        self.creates = creates
         self.closing = closing
         self.end_position = segment.size
         self.end_offset = segment.next_offset
         self.largest = (segment.largest_timestamp, segment.offset_of_largest_timestamp)
-        #: Known from the beginning, or once the job has created it.
-        self.file: File | None = None if creates else segment.file
+        #: Whether the job has to create the file.
+        self.creates = False
+        #: Known when the job begins, or once it has created it.
+        self.file: File | None = None
+
+    def bind(self) -> None:
+        """Decide, when a job begins, whether that job creates the file.
+
+        Not before: a segment may be put aside while an earlier job is still creating it, and creating it
+        a second time would empty it.
+        """
+        self.creates = not self.segment.is_created
+        self.file = None if self.creates else self.segment.file
 
 
 class SegmentClosing:

@@ -8,7 +8,7 @@ file go too. Everything here may be interrupted and repeated.
 import re
 
 from penstock.model.errors import CorruptLogError
-from penstock.storage.batch_scan import walk
+from penstock.storage.batch_scan import Continuity, walk
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
 from penstock.storage.segment import INDEX_SUFFIXES, LOG_SUFFIX, file_name
@@ -81,7 +81,7 @@ def _last_offset(filesystem: FileSystem, path: str, base_offset: int) -> int:
     file = filesystem.open(path)
     last_offset = base_offset
     try:
-        for _, header in walk(file, 0, file.size()):
+        for _, header in walk(file, 0, file.size(), Continuity(base_offset, allows_gaps=True)):
             last_offset = header.last_offset
     except CorruptLogError:
         # What is readable of it is what it replaces for certain; recovery judges the rest.

@@ -106,7 +106,7 @@ class LogReader:
         if known is not None:
             segment, position = known
             if position < segment.readable_size:
-                return segment, Located(position, header_at(segment, position))
+                return segment, _batch_at(segment, position, offset)
         for segment in self._segments.from_offset(offset):
             located = locate(segment, offset)
             if located is not None:
@@ -139,3 +139,11 @@ class LogReader:
         borders[offset] = (segment, position)
         if len(borders) > RECENT_BORDERS_MAX:
             del borders[next(iter(borders))]
+
+
+def _batch_at(segment: Segment, position: int, offset: int) -> Located:
+    """The batch that is known to begin there, unless the disk says otherwise."""
+    header = header_at(segment, position)
+    if header.base_offset != offset:
+        raise CorruptLogError(f"{segment.path()}, position {position}: base offset {header.base_offset}")
+    return Located(position, header)

@@ -75,7 +75,9 @@ class LogWriter:
     def configure(self, config: LogConfig) -> None:
         """Live by other settings from the next batch on."""
         self._config = config
-        self.active.index_interval_bytes = config.index_interval_bytes
+        for segment in self._segments:
+            segment.index_interval_bytes = config.index_interval_bytes
+            segment.allows_gaps = config.is_compacted
         self._prepare_roll()
 
     def add(self, batch: BytesLike, header: BatchHeader, base_offset: int) -> int:
@@ -110,7 +112,7 @@ class LogWriter:
         old = self.active
         old.finish_time_index()
         closing = SegmentClosing(
-            old.capture_indexes(),
+            old.capture_indexes(may_cut=True),
             snapshot_path(self._directory, old.next_offset),
             encode_snapshot(self.producers),
         )
@@ -121,6 +123,7 @@ class LogWriter:
             old.next_offset,
             index_interval_bytes=self._config.index_interval_bytes,
             is_new=True,
+            allows_gaps=self._config.is_compacted,
         )
         self._segments.add(self.active)
         self._pending_position = 0
@@ -128,9 +131,9 @@ class LogWriter:
 
     def take_writes(self) -> list[SegmentWrite]:
         """Everything that waits, for a job."""
-        for write in self._rolled_writes:
-            _look_again_for_file(write)
         writes = [*self._rolled_writes, self._take_write(None)]
+        for write in writes:
+            write.bind()
         self._rolled_writes = []
         self.pending_records = 0
         return writes
@@ -169,7 +172,7 @@ class LogWriter:
         segment = self.active
         buffers, self._pending = self._pending, []
         position, self._pending_position = self._pending_position, segment.size
-        return SegmentWrite(segment, position, buffers, creates=not segment.is_created, closing=closing)
+        return SegmentWrite(segment, position, buffers, closing)
 
     def _prepare_roll(self) -> None:
         """Work out at which size, timestamp and offset the active segment is full."""
@@ -187,12 +190,3 @@ class LogWriter:
         offset_bytes = (len(segment.offset_index) + 1) * offset_index.ENTRY.size
         time_bytes = (len(segment.time_index) + 2) * time_index.ENTRY.size
         return offset_bytes > limit or time_bytes > limit
-
-
-def _look_again_for_file(write: SegmentWrite) -> None:
-    """The segment may have been put aside while the job that creates its file was still under way.
-
-    Creating it a second time would empty it.
-    """
-    write.creates = not write.segment.is_created
-    write.file = None if write.creates else write.segment.file

@@ -140,6 +140,8 @@ class MaintainedLog(ReadableLog):
         """
         if offset < self.high_watermark:
             raise InvariantError(f"{self} must not be cut at {offset}, below {self.high_watermark}")
+        if self._flush_job is not None or self._checkpoint_job is not None:
+            raise InvariantError(f"{self} must not be cut while a job is under way")
         if self._refusal is not None:
             raise self._refused()
         self.flush()
@@ -302,7 +304,7 @@ class MaintainedLog(ReadableLog):
 
     def _capture_checkpoint(self, *, is_final: bool) -> CheckpointJob:
         job = CheckpointJob(self._filesystem, self.directory, is_final=is_final)
-        captured = [(segment, segment.capture_indexes()) for segment in self._segments]
+        captured = [(segment, segment.capture_indexes(may_cut=is_final)) for segment in self._segments]
         job.index_writes = [(segment, writes) for segment, writes in captured if writes]
         if self.leader_epochs.is_dirty:
             job.epochs = self.leader_epochs.starts

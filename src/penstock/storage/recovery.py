@@ -149,6 +149,7 @@ class _Opening:
             base_offset,
             index_interval_bytes=self._config.index_interval_bytes,
             is_new=is_new,
+            allows_gaps=self._config.is_compacted,
         )
 
     def _find_start(self) -> tuple[int, SegmentEnd]:

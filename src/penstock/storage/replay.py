@@ -5,9 +5,10 @@ from functools import partial
 
 from penstock.records.batch import BatchHeader, Buffer
 from penstock.records.control import decode_transaction_marker
-from penstock.storage.batch_scan import Located, walk
+from penstock.storage.batch_scan import Located
 from penstock.storage.producer_state import CompletedTransaction, ProducerStates
 from penstock.storage.segment import Segment
+from penstock.storage.segment_end import SegmentEnd
 from penstock.storage.transaction_index import AbortedTransaction
 
 
@@ -42,9 +43,9 @@ def aborted_by(completed: CompletedTransaction, producers: ProducerStates) -> Ab
     )
 
 
-def replay_segment(segment: Segment, producers: ProducerStates, *, position: int, end_position: int) -> None:
-    """Apply a range of a segment to the producers, batch by batch; the range begins and ends at borders."""
-    for located in walk(segment.file, position, end_position):
+def replay_segment(segment: Segment, producers: ProducerStates, start: SegmentEnd, end_position: int) -> None:
+    """Apply the batches of a segment from one border to another to the producers."""
+    for located in segment.walk(start.position, start.next_offset, end_position):
         if located.header[9] >= 0:
             replay_producer(producers, located.header, partial(read_batch, segment, located))
 

@@ -5,12 +5,13 @@ A segment knows two ends. ``size`` and ``next_offset`` count everything appended
 indexes may point at both. Finding things is in ``penstock.storage.segment_lookup``.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import BatchHeader
 from penstock.storage import offset_index, time_index, transaction_index
-from penstock.storage.batch_scan import walk
+from penstock.storage.batch_scan import Continuity, Located, walk
 from penstock.storage.filesystem import File, FileSystem, join_path
 from penstock.storage.offset_index import OffsetIndex
 from penstock.storage.position_ranges import PositionRanges
@@ -35,6 +36,7 @@ class Segment:
     __slots__ = (
         "_file",
         "_indexed_timestamp",
+        "allows_gaps",
         "base_offset",
         "bytes_since_index_entry",
         "checked",
@@ -64,11 +66,14 @@ class Segment:
         *,
         index_interval_bytes: int,
         is_new: bool,
+        allows_gaps: bool = False,
     ) -> None:
         self.filesystem = filesystem
         self.directory = directory
         self.base_offset = base_offset
         self.index_interval_bytes = index_interval_bytes
+        #: Whether compaction may have taken offsets out.
+        self.allows_gaps = allows_gaps
         self._file: File | None = None
         #: Whether its file is there and durably named; a roll happens in memory first.
         self.is_created = not is_new
@@ -177,9 +182,10 @@ class Segment:
         self.offset_of_largest_timestamp = offset_of_largest
         self.readable_largest = (largest_timestamp, offset_of_largest)
 
-    def capture_indexes(self) -> list[IndexWrite]:
-        """What the index files lack."""
-        captured = (self.offset_index.capture(), self.time_index.capture(), self.transaction_index.capture())
+    def capture_indexes(self, *, may_cut: bool) -> list[IndexWrite]:
+        """What the index files lack; only a job that is alone with them may cut them."""
+        indexes = (self.offset_index, self.time_index, self.transaction_index)
+        captured = (index.capture(may_cut=may_cut) for index in indexes)
         return [write for write in captured if write is not None]
 
     def settle_indexes(self, writes: list[IndexWrite]) -> None:
@@ -188,6 +194,17 @@ class Segment:
         for index in (self.offset_index, self.time_index, self.transaction_index):
             if index.path in by_path:
                 index.settle(by_path[index.path])
+
+    def walk(
+        self, position: int = 0, expected_offset: int | None = None, end: int | None = None
+    ) -> Iterator[Located]:
+        """Each readable batch from ``position``, where ``expected_offset`` begins; from the first if none."""
+        return walk(
+            self.file,
+            position,
+            self.readable_size if end is None else end,
+            Continuity(self.base_offset if expected_offset is None else expected_offset, self.allows_gaps),
+        )
 
     def publish(self, size: int, next_offset: int, largest: tuple[int | None, int]) -> None:
         """Everything up to here is in the file now and may be read; it came from us, so it is checked."""
@@ -212,7 +229,7 @@ class Segment:
         self.readable_largest = (None, self.base_offset)
         self.bytes_since_index_entry = 0
         try:
-            for position, header in walk(self.file, 0, self.readable_size):
+            for position, header in self.walk():
                 self.index_batch(header.max_timestamp, header.last_offset, position, header.size_bytes)
             self.finish_time_index()
             self.readable_largest = (self.largest_timestamp, self.offset_of_largest_timestamp)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
 from penstock.model.ids import NO_EPOCH
-from penstock.storage.batch_scan import Located, walk
+from penstock.storage.batch_scan import Located
 from penstock.storage.segment import Segment
-from penstock.storage.segment_lookup import header_at, position_before, trust_largest_timestamp
+from penstock.storage.segment_lookup import header_at, noted_before, trust_largest_timestamp
 
 
 class SegmentEnd(NamedTuple):
@@ -29,12 +29,13 @@ def find_end(segment: Segment, offset: int) -> SegmentEnd:
     """The border before the batch that contains ``offset``, before the first bad header, or the end."""
     position, next_offset, last = 0, segment.base_offset, None
     try:
-        start = position_before(segment, offset)
-        for located in walk(segment.file, start, segment.readable_size):
-            header = located.header
-            if header.last_offset >= offset:
-                return SegmentEnd(located.position, header.base_offset, last)
-            position, next_offset, last = located.end, header.next_offset, located
+        known = noted_before(segment, offset)
+        if known is not None:
+            position, next_offset = known.position, known.header.base_offset
+        for located in segment.walk(position, next_offset):
+            if located.header.last_offset >= offset:
+                break
+            position, next_offset, last = located.end, located.header.next_offset, located
     except CorruptLogError:
         # Judging the bytes behind the border is for whoever checks them.
         return SegmentEnd(position, next_offset, last)

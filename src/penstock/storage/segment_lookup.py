@@ -6,12 +6,12 @@ cut, the indexes are built anew from the log and the search is repeated. So inde
 never wrong.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import HEADER_BYTES, BatchHeader, read_header
 from penstock.records.errors import CorruptBatchError
-from penstock.storage.batch_scan import Located, walk
+from penstock.storage.batch_scan import Located
 from penstock.storage.offset_index import OffsetEntry
 from penstock.storage.segment import NO_TIMESTAMP, Segment
 from penstock.storage.sparse_index import DamagedIndexError
@@ -25,17 +25,22 @@ def locate(segment: Segment, offset: int) -> Located | None:
     """The first readable batch that ends at or behind ``offset``."""
     if offset >= segment.readable_offset:
         return None
-    start = position_before(segment, offset)
-    found = _walk_to(segment, offset, start)
-    if found is not None and found.position - start > WALK_BYTES_MAX:
+    start = noted_before(segment, offset)
+    following = walk_from(segment, start)
+    found = next((located for located in following if located.header.last_offset >= offset), None)
+    if found is not None and found.position - (start.position if start else 0) > WALK_BYTES_MAX:
         segment.rebuild_indexes()
     return found
 
 
-def position_before(segment: Segment, offset: int) -> int:
-    """A position from which walking on leads to the batch that contains ``offset``."""
-    located = _believed(segment, lambda: segment.offset_index.before_offset(offset))
-    return 0 if located is None else located.position
+def noted_before(segment: Segment, offset: int) -> Located | None:
+    """The last batch in the index that ends at or before ``offset``."""
+    return _believed(segment, lambda: segment.offset_index.before_offset(offset))
+
+
+def walk_from(segment: Segment, start: Located | None) -> Iterator[Located]:
+    """Each readable batch from one that was found before; from the first if None."""
+    return segment.walk() if start is None else segment.walk(start.position, start.header.base_offset)
 
 
 def header_at(segment: Segment, position: int) -> BatchHeader:
@@ -72,7 +77,7 @@ def find_timestamp(segment: Segment, timestamp: int, start_offset: int) -> Locat
     start = locate(segment, start_offset)
     if start is None:
         return None
-    following = walk(segment.file, start.position, segment.readable_size)
+    following = walk_from(segment, start)
     return next((found for found in following if found.header.max_timestamp >= timestamp), None)
 
 
@@ -89,7 +94,7 @@ def measure_largest_timestamp(segment: Segment) -> int:
     every batch behind the one that its newest entry names is looked at; usually that is one or two.
     """
     if segment.readable_largest[0] is None:
-        _look_from(segment, lambda newest: newest.position)
+        _look_from(segment, lambda newest: newest)
     largest = segment.readable_largest[0]
     return NO_TIMESTAMP if largest is None else largest
 
@@ -99,10 +104,10 @@ def trust_largest_timestamp(segment: Segment) -> None:
 
     Its newest time entry then has the largest timestamp of everything before the newest offset entry.
     """
-    _look_from(segment, lambda _: position_before(segment, segment.readable_offset))
+    _look_from(segment, lambda _: noted_before(segment, segment.readable_offset))
 
 
-def _look_from(segment: Segment, start: Callable[[Located], int]) -> None:
+def _look_from(segment: Segment, start: Callable[[Located], Located | None]) -> None:
     """Find the largest timestamp from the newest time entry and the batches from ``start`` on."""
     try:
         entry = segment.time_index.last_entry()
@@ -115,7 +120,7 @@ def _look_from(segment: Segment, start: Callable[[Located], int]) -> None:
         return
     largest = entry or TimeEntry(NO_TIMESTAMP, segment.base_offset)
     segment.resume_indexing(*largest)
-    for _, header in walk(segment.file, start(newest) if newest else 0, segment.readable_size):
+    for _, header in walk_from(segment, start(newest) if newest else None):
         if header.max_timestamp > largest.timestamp:
             largest = TimeEntry(header.max_timestamp, header.last_offset)
     segment.largest_timestamp, segment.offset_of_largest_timestamp = largest
@@ -170,10 +175,3 @@ def _names(entry: TimeEntry, located: Located | None) -> bool:
     if located is None or located.header.last_offset != entry.last_offset:
         return False
     return located.header.max_timestamp == entry.timestamp
-
-
-def _walk_to(segment: Segment, offset: int, start: int) -> Located | None:
-    for located in walk(segment.file, start, segment.readable_size):
-        if located.header.last_offset >= offset:
-            return located
-    return None

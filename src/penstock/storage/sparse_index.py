@@ -36,14 +36,18 @@ class IndexWrite(NamedTuple):
     data: bytes
     entry_count: int
     """Entries of the whole index once this is written."""
+    cuts: bool
+    """Whether the file may go on behind this with what is no longer true."""
+    generation: int = 0
+    """Which of the index's lives it was captured in; each cut begins another."""
 
     def run(self, filesystem: FileSystem, *, durably: bool) -> None:
-        """Write it; what stood behind it (from before a truncation) is cut off."""
+        """Write it."""
         file = filesystem.open(self.path, create=True)
         try:
             if self.data:
                 file.write(self.position, [self.data])
-            if file.size() != self.position + len(self.data):
+            if self.cuts:
                 file.truncate(self.position + len(self.data))
             if durably:
                 file.flush()
@@ -75,7 +79,17 @@ class _Block:
 class SparseIndex:
     """Entries ``(key, value)``, both columns never descending."""
 
-    __slots__ = ("_block", "_columns", "_entry", "_file_is_exact", "_filesystem", "_written_count", "path")
+    __slots__ = (
+        "_block",
+        "_columns",
+        "_entry",
+        "_filesystem",
+        "_generation",
+        "_may_exist",
+        "_needs_cut",
+        "_written_count",
+        "path",
+    )
 
     def __init__(self, filesystem: FileSystem, path: str, entry: Struct, *, is_new: bool) -> None:
         self.path = path
@@ -84,7 +98,10 @@ class SparseIndex:
         self._columns: tuple[array[int], array[int]] = (array("q"), array("q"))
         # None until somebody looks: opening a log must not cost a look at every index.
         self._written_count: int | None = 0 if is_new else None
-        self._file_is_exact = not is_new
+        self._may_exist = not is_new
+        # Whether the file holds entries that were dropped here.
+        self._needs_cut = False
+        self._generation = 0
         self._block: _Block | None = None
 
     def __len__(self) -> int:
@@ -118,8 +135,11 @@ class SparseIndex:
         """Forget every entry whose value is at least ``limit``, in memory; the file follows when written."""
         keys, values = self._columns
         number = bisect_left(values, limit)
-        del keys[number:]
-        del values[number:]
+        if number < len(keys):
+            del keys[number:]
+            del values[number:]
+            # A write that is under way may have them.
+            self._cut_to(self._count_on_file())
         if number == 0:
             self._drop_on_file(limit)
 
@@ -127,29 +147,41 @@ class SparseIndex:
         """Forget everything, before building anew."""
         for column in self._columns:
             del column[:]
-        self._written_count = 0
-        self._file_is_exact = False
-        self._block = None
+        self._cut_to(0)
 
-    def capture(self) -> IndexWrite | None:
-        """What the file lacks, for a job to write; None when it lacks nothing."""
+    def capture(self, *, may_cut: bool) -> IndexWrite | None:
+        """What the file lacks, for a job to write; None when it lacks nothing.
+
+        Of two writes under way only one may cut the file, or it could undo the other.
+        """
         keys, values = self._columns
-        if not keys and self._file_is_exact:
+        if self._needs_cut and not may_cut:
             return None
+        if not keys and not self._needs_cut and self._may_exist:
+            return None
+        self._may_exist = True
         written = self._count_on_file()
-        pack = self._entry.pack
-        data = b"".join(map(pack, keys, values))
-        return IndexWrite(self.path, written * self._entry.size, data, written + len(keys))
+        return IndexWrite(
+            path=self.path,
+            position=written * self._entry.size,
+            data=b"".join(map(self._entry.pack, keys, values)),
+            entry_count=written + len(keys),
+            cuts=self._needs_cut,
+            generation=self._generation,
+        )
 
     def settle(self, write: IndexWrite) -> None:
         """The job succeeded: what it wrote need not be kept in memory."""
+        if write.generation != self._generation:
+            return
         done = write.entry_count - self._count_on_file()
         if done > 0:
             for column in self._columns:
                 del column[:done]
             self._written_count = write.entry_count
             self._block = None
-        self._file_is_exact = True
+        if write.cuts:
+            self._needs_cut = False
 
     def _count_on_file(self) -> int:
         if self._written_count is None:
@@ -171,9 +203,13 @@ class SparseIndex:
             block = self._block_with(count - 1)
             count = block.start + block.count_up_to(limit - 1, VALUE)
         if count != self._written_count:
-            self._written_count = count
-            self._file_is_exact = False
-            self._block = None
+            self._cut_to(count)
+
+    def _cut_to(self, count: int) -> None:
+        self._written_count = count
+        self._needs_cut = self._may_exist
+        self._generation += 1
+        self._block = None
 
     def _block_for(self, wanted: int, column: int) -> _Block | None:
         count = self._count_on_file()
