@@ -63,11 +63,16 @@ class LogMachine(RuleBasedStateMachine):
         headers = [(read_header(batch), batch) for batch in self.batches]
         return b"".join(b for h, b in headers if h.next_offset > start and h.next_offset <= end_offset)
 
-    @rule(count=st.integers(1, 3), size=st.sampled_from([0, 30, 600]), idempotent=st.booleans())
-    def append(self, count: int, size: int, idempotent: bool) -> None:
+    @rule(
+        count=st.integers(1, 3),
+        size=st.sampled_from([0, 30, 600]),
+        idempotent=st.booleans(),
+        timestamp=st.integers(1_000, 1_090),
+    )
+    def append(self, count: int, size: int, idempotent: bool, timestamp: int = 1_050) -> None:
         producer = (7, 0, self.sequence) if idempotent else (-1, -1, -1)
         values = [bytes([len(self.batches) % 255 + 1]) * size for _ in range(count)]
-        batch = make_batch(*values, timestamp=1_000 + len(self.batches), producer=producer)
+        batch = make_batch(*values, timestamp=timestamp, producer=producer)
         result = put(self.log, batch, leader_epoch=self.epoch)
         assert not result.is_duplicate
         assert result.last_offset == result.base_offset + count - 1

@@ -456,3 +456,14 @@ def test_damage_below_the_recovery_point_of_the_active_segment_does_not_keep_it_
     assert log.read(8, max_bytes=10_000, end_offset=10).read_bytes() == b"".join(batches[8:])
     with pytest.raises(CorruptLogError):
         read_all(log)
+
+
+def test_epoch_checkpoint_that_knows_of_a_later_start_than_was_made_durable_is_not_believed() -> None:
+    disk = make_disk()
+    log = make_log(disk)
+    fill(log, 10)
+    log.advance_log_start(7)
+    log.close()
+    log = open_log(disk, recovery_point=10, log_start_offset=4)
+    assert log.log_start_offset == 4
+    assert log.leader_epochs.starts == ((0, 4),)

@@ -46,16 +46,21 @@ def load_producers(
     return producers
 
 
-def load_leader_epochs(filesystem: FileSystem, directory: str, border: LogBorder) -> LeaderEpochs:
-    """The epochs before ``border``: from the checkpoint if it agrees with the last batch, else from all."""
+def load_leader_epochs(
+    filesystem: FileSystem, directory: str, border: LogBorder, log_start_offset: int
+) -> LeaderEpochs:
+    """The epochs before ``border``: from the checkpoint if it fits the log's two ends, else from all of it.
+
+    It may know less than the log has, and also of a later start than was made durable.
+    """
     path = join_path(directory, LEADER_EPOCH_CHECKPOINT)
-    starts = read_leader_epoch_checkpoint(filesystem, path)
-    epochs = LeaderEpochs(starts or [])
+    epochs = LeaderEpochs(read_leader_epoch_checkpoint(filesystem, path))
     epochs.truncate_end(border.offset)
     latest_epoch = _latest_epoch(border)
-    if latest_epoch != NO_EPOCH and (starts is None or epochs.latest_epoch != latest_epoch):
-        return _rebuild_epochs(border)
-    return epochs
+    if latest_epoch == NO_EPOCH:
+        return epochs
+    begins_late = epochs.epoch_at(log_start_offset) == NO_EPOCH and log_start_offset < border.offset
+    return _rebuild_epochs(border) if begins_late or epochs.latest_epoch != latest_epoch else epochs
 
 
 def _replay(producers: ProducerStates, border: LogBorder, from_offset: int) -> None:

@@ -4,6 +4,9 @@ Everything here happens in memory. ``add`` takes a batch that has its offsets; `
 that has gathered to a flush job; ``discard`` forgets all that no finished job has written.
 """
 
+from contextlib import suppress
+
+from penstock.model.errors import CorruptLogError
 from penstock.records.batch import LOG_OVERHEAD, BatchHeader
 from penstock.storage import offset_index, time_index
 from penstock.storage.filesystem import BytesLike, FileSystem
@@ -12,6 +15,7 @@ from penstock.storage.log_config import FOREVER_MS, LogConfig
 from penstock.storage.producer_snapshot import encode_snapshot, snapshot_path
 from penstock.storage.producer_state import ProducerStates
 from penstock.storage.segment import RELATIVE_OFFSET_MAX, Segment
+from penstock.storage.segment_lookup import measure_largest_timestamp
 from penstock.storage.segments import Segments
 from penstock.storage.tail_cache import LogTail
 
@@ -152,6 +156,9 @@ class LogWriter:
         """Go on behind what is readable, after the log was cut."""
         self.active = self._segments.active
         self.active.cut(self.active.readable_size, self.active.readable_offset)
+        with suppress(CorruptLogError):
+            # Appending needs to know it; damage is for whoever reads that part.
+            measure_largest_timestamp(self.active)
         self.end_offset = self.active.next_offset
         self._pending_position = self.active.size
         self._tail.clear()

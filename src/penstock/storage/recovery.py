@@ -119,7 +119,7 @@ class _Opening:
         number, end = self._find_start()
         border = LogBorder(self._segments[: number + 1], end.position, end.next_offset, end.last)
         self._connect(number)
-        self._epochs = load_leader_epochs(self._filesystem, self._directory, border)
+        self._epochs = load_leader_epochs(self._filesystem, self._directory, border, self._log_start_offset)
         self._producers = load_producers(self._filesystem, self._directory, snapshot_offsets, border)
         last_is_good = not self._hints.clean or self._last_batch_is_good(self._segments[number], end)
         if self._is_as_left(number, end) and last_is_good:
@@ -129,6 +129,10 @@ class _Opening:
             self._recover(number, end if last_is_good else _step_back(end))
         self._drop_snapshots(snapshot_offsets)
         return self._opened(snapshot_offsets)
+
+    @property
+    def _log_start_offset(self) -> int:
+        return max(self._hints.log_start_offset, self._segments[0].base_offset)
 
     def _existing(self, base_offset: int) -> Segment:
         segment = self._segment(base_offset, is_new=False)
@@ -315,8 +319,7 @@ class _Opening:
     def _opened(self, snapshot_offsets: set[int]) -> OpenedLog:
         is_whole = self._report.damage is None
         end_offset = self._segments[-1].next_offset
-        log_start_offset = max(self._hints.log_start_offset, self._segments[0].base_offset)
-        self._epochs.truncate_start(log_start_offset)
+        self._epochs.truncate_start(self._log_start_offset)
         for segment in self._segments[:-1]:
             segment.close()
         return OpenedLog(
@@ -324,7 +327,7 @@ class _Opening:
             leader_epochs=self._epochs,
             producers=self._producers,
             snapshot_offsets=snapshot_offsets,
-            log_start_offset=min(log_start_offset, end_offset),
+            log_start_offset=min(self._log_start_offset, end_offset),
             end_offset=end_offset,
             # A damaged log must be found damaged again, so what it was known to hold is not forgotten.
             recovery_point=end_offset if is_whole else self._hints.recovery_point,

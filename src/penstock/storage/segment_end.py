@@ -17,7 +17,7 @@ class SegmentEnd(NamedTuple):
     next_offset: int
     """What the batch behind the border begins with."""
     last: Located | None
-    """The batch before the border; None when no look was taken at it."""
+    """The batch before the border; None at the segment's beginning."""
 
     @property
     def latest_epoch(self) -> int:
@@ -29,7 +29,8 @@ def find_end(segment: Segment, offset: int) -> SegmentEnd:
     """The border before the batch that contains ``offset``, before the first bad header, or the end."""
     position, next_offset, last = 0, segment.base_offset, None
     try:
-        known = noted_before(segment, offset)
+        # One that ends before the offset, so that the batch before the border is always seen.
+        known = noted_before(segment, offset - 1)
         if known is not None:
             position, next_offset = known.position, known.header.base_offset
         for located in segment.walk(position, next_offset):
