@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from penstock.wire.api_keys import APIS, ApiKey, ApiSpec, advertised_versions, is_served, known_api
@@ -62,3 +65,17 @@ def test_advertised_versions_are_in_the_order_of_keys() -> None:
 @pytest.mark.parametrize(("api_key", "version"), [(3, -1), (3, 14), (4, 0), (-1, 0)])
 def test_unknown_versions_and_keys_are_not_served(api_key: int, version: int) -> None:
     assert not is_served(api_key, version)
+
+
+def test_messages_are_loaded_only_when_asked_for() -> None:
+    program = (
+        "import sys, penstock.wire.framing\n"
+        "from penstock.wire.api_keys import APIS, ApiKey\n"
+        "loaded = lambda: sorted(n for n in sys.modules if n.startswith('penstock.wire.messages.'))\n"
+        "print(*loaded())\n"
+        "APIS[ApiKey.FETCH].response\n"
+        "print(*loaded())\n"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    modules = "penstock.wire.messages.api_versions"
+    assert printed.stdout.splitlines() == [modules, f"{modules} penstock.wire.messages.fetch"]
