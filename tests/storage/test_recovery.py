@@ -98,7 +98,12 @@ def test_unclean_open_scans_from_the_recovery_point_and_writes_it_again() -> Non
     log = open_log(disk, recovery_point=12, sealed_offset=20)
     assert log.recovery_report.scanned_bytes == 8 * BATCH
     done = [f"{name} {path}" for name, path in list(disk.operations)[start:]]
-    assert done == [f"write {segment_path(0)}", f"flush {segment_path(0)}"]
+    assert done == [
+        f"sync_directory {DIRECTORY}",
+        f"write {segment_path(0)}",
+        f"truncate {segment_path(0)}",
+        f"flush {segment_path(0)}",
+    ]
     disk.power_loss()
     assert read_all(open_log(disk, recovery_point=12, sealed_offset=20)) == b"".join(batches)
 
@@ -467,3 +472,32 @@ def test_epoch_checkpoint_that_knows_of_a_later_start_than_was_made_durable_is_n
     log = open_log(disk, recovery_point=10, log_start_offset=4)
     assert log.log_start_offset == 4
     assert log.leader_epochs.starts == ((0, 4),)
+
+
+def test_name_that_only_the_page_cache_knows_is_durable_after_opening() -> None:
+    for seed in range(10):
+        disk = make_disk(seed)
+        disk.make_directory(DIRECTORY)
+        disk.sync_directory("/data")
+        disk.open(segment_path(0), create=True).flush()
+        disk.crash()
+        log = open_log(disk)
+        batches = fill(log, 2)
+        disk.power_loss()
+        assert read_all(open_log(disk, sealed_offset=2)) == b"".join(batches)
+
+
+def test_cut_that_only_the_page_cache_knows_is_durable_after_opening() -> None:
+    for seed in range(10):
+        disk = make_disk(seed)
+        batches = crashed(disk, 5, LogConfig())
+        disk.fail_flush(".log")
+        file = disk.open(segment_path(0))
+        file.truncate(2 * BATCH)
+        with pytest.raises(FlushFailedError):
+            file.flush()
+        disk.crash()
+        log = open_log(disk, recovery_point=2, sealed_offset=2)
+        assert log.log_end_offset == 2
+        disk.power_loss()
+        assert read_all(open_log(disk, recovery_point=2, sealed_offset=2)) == b"".join(batches[:2])

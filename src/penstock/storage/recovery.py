@@ -194,6 +194,8 @@ class _Opening:
         return all(run.batches for run in checker.runs()) and checker.bad is None
 
     def _recover(self, number: int, end: SegmentEnd) -> None:
+        # Names, like bytes, may so far be known to the page cache alone.
+        self._filesystem.sync_directory(self._directory)
         self._check_joints(number)
         for at in range(number, len(self._segments)):
             if self._report.damage is not None:
@@ -210,6 +212,11 @@ class _Opening:
             self._found_damage(self._segments[-1], BadBatch(end.position, end.next_offset, reason))
         if self._report.damage is not None:
             self._write_damage_report(self._report.damage)
+            return
+        # So may the length: what a dead process cut off could come back.
+        active = self._segments[-1]
+        active.file.truncate(active.size)
+        active.file.flush()
 
     def _check_joints(self, number: int) -> None:
         """See that no segment is missing between older ones; inside them, nobody looks yet."""
@@ -223,7 +230,10 @@ class _Opening:
         return next_offset < following.base_offset and not self._config.is_compacted
 
     def _recover_segment(self, segment: Segment, start: SegmentEnd, *, has_successor: bool) -> SegmentEnd:
-        """Check a segment from the border ``start`` on; what is good is written again, and flushed."""
+        """Check a segment from the border ``start`` on; what is good is written again.
+
+        It is flushed before its successor is looked at, and the last one when all is known.
+        """
         size = segment.readable_size
         rebuild_segment(segment, start)
         checker = BatchChecker(
@@ -242,7 +252,7 @@ class _Opening:
         self._report.scanned_bytes += checker.position - start.position
         if checker.bad is not None:
             self._settle_tail(segment, checker.bad, size, has_successor=has_successor)
-        if size > start.position:
+        if has_successor:
             segment.file.flush()
         return SegmentEnd(checker.position, checker.expected_offset, last)
 
@@ -271,7 +281,6 @@ class _Opening:
             return
         if verdict is TailVerdict.TORN:
             self._report.truncated_bytes += size - bad.position
-        segment.file.truncate(bad.position)
 
     def _found_hole(self, segment: Segment, end: SegmentEnd, following: Segment) -> None:
         reason = f"offsets {end.next_offset} to {following.base_offset - 1} are missing"
