@@ -6,6 +6,7 @@ import pytest
 
 from penstock.model.errors import (
     DirectoryInUseError,
+    FlushFailedError,
     InvariantError,
     OperatingError,
     StorageError,
@@ -237,6 +238,49 @@ def test_acknowledged_records_survive_power_loss_at_any_operation() -> None:
         assert log.log_end_offset >= len(acknowledged)
         assert not log.is_offline
         append(directory, log, b"y")
+
+
+def test_start_completes_what_a_killed_start_began_and_nothing_acknowledged_depends_on_the_page_cache() -> (
+    None
+):
+    for number in range(100):
+        fs = disk(number)
+        fs.stop_before(number)
+        try:
+            opened(open_directory(fs), spec(A))
+        except MachineStopped:
+            fs.crash()
+        else:
+            return
+        directory = open_directory(fs)
+        [log] = opened(directory, spec(A))
+        append(directory, log, b"kept")
+        fs.power_loss()
+        [log] = opened(open_directory(fs), spec(A))
+        assert log.log_end_offset == 1, f"killed in front of operation {number}"
+    pytest.fail("the start never came to its end")
+
+
+def test_new_directory_below_one_that_may_not_be_opened_is_taken() -> None:
+    class Closed(MemoryFileSystem):
+        def sync_directory(self, path: str) -> None:
+            if path == "/var/lib":
+                raise StorageError("Permission denied")
+            super().sync_directory(path)
+
+    fs = Closed(Random(1))
+    for path in ("/var", "/var/lib", PATH):
+        fs.make_directory(path)
+    assert open_directory(fs).meta.node_id == 1
+
+
+def test_new_directory_whose_name_cannot_be_flushed_is_refused() -> None:
+    fs = disk()
+    for path in ("/var", "/var/lib", PATH):
+        fs.make_directory(path)
+    fs.fail_flush("/var/lib")
+    with pytest.raises(FlushFailedError):
+        open_directory(fs)
 
 
 def test_topic_deleted_and_made_again_survives_power_loss_at_any_operation() -> None:

@@ -14,7 +14,7 @@ before anything else is written, removed durably.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from penstock.model.errors import InvariantError
+from penstock.model.errors import FlushFailedError, InvariantError, StorageError
 from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition, uuid_to_text
 from penstock.storage.atomic_file import TEMPORARY_SUFFIX
 from penstock.storage.checkpoint_files import CheckpointFiles, OffsetTables
@@ -342,10 +342,25 @@ def _make_directories(fs: FileSystem, path: str) -> None:
     fs.sync_directory(parent)
 
 
+def _sync_names(fs: FileSystem, path: str) -> None:
+    """Make the names on the way to a new directory durable: a start that died may have made some of them."""
+    parent = parent_directory(path)
+    try:
+        fs.sync_directory(parent)
+    except FlushFailedError:
+        raise
+    except StorageError:
+        # We may not open it, so it was not we who made anything inside or above it.
+        return
+    if parent not in ("/", "."):
+        _sync_names(fs, parent)
+
+
 def _establish_identity(fs: FileSystem, path: str, options: DirectoryOptions) -> MetaProperties:
     """The identity the directory has, or the one it is given now."""
     meta = read_meta_properties(fs, path)
     if meta is None:
+        _sync_names(fs, path)
         meta = MetaProperties(
             cluster_id=options.cluster_id or uuid_to_text(options.new_uuid()),
             node_id=options.node_id,

@@ -77,8 +77,8 @@ class LoadJob:
         """Open the log, recovering it as far as needed."""
         if self.problem is not None:
             raise self.problem
-        if self._is_new:
-            self._sync_new_directory()
+        if self._is_new or not self.is_vouched_for:
+            self._sync_directory()
         self.log = Log.open(
             self._context.fs,
             self.directory,
@@ -89,6 +89,11 @@ class LoadJob:
             recovery=self._current_hints(),
         )
         return self.log
+
+    @property
+    def is_vouched_for(self) -> bool:
+        """Whether the last process stopped in good order and knew this log."""
+        return self._vouched_sizes is not None
 
     def make_directory(self, *, exists: bool) -> None:
         """Make the directory with its topic id and an empty first segment; nothing of it is synced yet."""
@@ -106,8 +111,12 @@ class LoadJob:
         """The sizes of the log files that are there, by name."""
         return log_file_sizes(self._context.fs, self.directory)
 
-    def _sync_new_directory(self) -> None:
-        """Make durable what was made. An empty segment holds nothing to flush but its name."""
+    def _sync_directory(self) -> None:
+        """Make durable whose directory this is and what it holds.
+
+        Names, like bytes, may be in the page cache only: a former process may have died over making
+        them. An empty segment holds nothing to flush but its name.
+        """
         fs = self._context.fs
         metadata = fs.open(join_path(self.directory, PARTITION_METADATA))
         metadata.flush()
@@ -161,7 +170,7 @@ class LogLoad:
         present.difference_update(self.strays)
         for job in missing:
             job.make_directory(exists=str(job.spec.partition) in present)
-        if missing or self.strays:
+        if missing or self.strays or not all(job.is_vouched_for for job in self.jobs):
             self._context.fs.sync_directory(self._context.path)
 
     def _find_others(self, names: list[str], known: Collection[TopicPartition]) -> None:
