@@ -43,7 +43,7 @@ def test_batches_are_indexed_once_more_than_the_interval_went_by() -> None:
 def test_time_index_has_the_largest_timestamp_and_the_first_batch_that_has_it() -> None:
     segment = make(make_disk(), [50, 90, 70, 90, 80, 95])
     assert segment.time_index.last_entry() == TimeEntry(96, 111)
-    assert segment.time_index.before_timestamp(95) == TimeEntry(91, 103)
+    assert segment.time_index.before_timestamp(96) == TimeEntry(91, 103)
     assert segment.largest_timestamp == 96
     assert segment.first_timestamp == 51
 

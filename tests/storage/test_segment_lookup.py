@@ -108,18 +108,22 @@ def test_searches_are_right_whatever_the_index_files_hold(
 
 @settings(deadline=None)
 @given(segments, intervals, st.integers(0, 3_000), st.integers(1, 255))
-def test_searches_are_right_after_any_change_of_a_byte_of_the_offset_index(
+def test_searches_are_right_after_any_change_of_a_byte_of_an_index(
     batches: list[tuple[int, int]], interval: int, position: int, change: int
 ) -> None:
-    disk = make_disk()
-    segment = make(disk, batches, interval=interval)
-    everything = headers(segment)
-    content = bytearray(disk.read_file(segment.path(".index")))
-    if content:
-        content[position % len(content)] ^= change
-        disk.open(segment.path(".index")).write(0, [content])
-    for offset in range(BASE, segment.readable_offset):
-        assert locate(segment, offset) == next(f for f in everything if f[1].last_offset >= offset)
+    for suffix in (".index", ".timeindex"):
+        disk = make_disk()
+        segment = make(disk, batches, interval=interval)
+        everything = headers(segment)
+        content = bytearray(disk.read_file(segment.path(suffix)))
+        if content:
+            content[position % len(content)] ^= change
+            disk.open(segment.path(suffix)).write(0, [content])
+        for offset in range(BASE, segment.readable_offset):
+            assert locate(segment, offset) == next(f for f in everything if f[1].last_offset >= offset)
+        for timestamp in range(70):
+            younger = (found for found in everything if found[1].max_timestamp >= timestamp)
+            assert find_timestamp(segment, timestamp, BASE) == next(younger, None)
 
 
 def test_long_way_from_an_entry_makes_the_indexes_anew(monkeypatch: pytest.MonkeyPatch) -> None:

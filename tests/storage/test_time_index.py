@@ -1,6 +1,8 @@
+import pytest
 from tests.storage.log_testing import make_disk
 
-from penstock.storage.time_index import TimeEntry, TimeIndex
+from penstock.storage.sparse_index import DamagedIndexError
+from penstock.storage.time_index import ENTRY, TimeEntry, TimeIndex
 
 
 def test_file_has_kafka_s_entries_timestamp_and_relative_offset() -> None:
@@ -27,7 +29,18 @@ def test_lookups_are_in_absolute_offsets() -> None:
     index = TimeIndex(make_disk(), "/data/x.timeindex", 1_000, is_new=True)
     index.add(100, 1_010)
     index.add(200, 1_020)
-    assert index.before_timestamp(99) is None
-    assert index.before_timestamp(199) == TimeEntry(100, 1_010)
+    assert index.before_timestamp(100) is None
+    assert index.before_timestamp(101) == TimeEntry(100, 1_010)
+    assert index.before_timestamp(200) == TimeEntry(100, 1_010)
+    assert index.before_timestamp(10**6) == TimeEntry(200, 1_020)
     index.truncate(1_020)
     assert index.last_entry() == TimeEntry(100, 1_010)
+
+
+def test_entry_that_does_not_ascend_to_the_next_is_damage() -> None:
+    disk = make_disk()
+    for second in ((200, 1), (200, 0)):
+        disk.open("/data/x.timeindex", create=True).write(0, [ENTRY.pack(100, 1), ENTRY.pack(*second)])
+        index = TimeIndex(disk, "/data/x.timeindex", 0, is_new=False)
+        with pytest.raises(DamagedIndexError, match="does not ascend at entry 0"):
+            index.before_timestamp(150)

@@ -155,19 +155,23 @@ def _named_by(segment: Segment, entry: OffsetEntry) -> Located | None:
 
 
 def _believed_time(segment: Segment, timestamp: int) -> TimeEntry | None:
-    """The time index's answer, if it is true; otherwise the answer of a new index."""
+    """The time index's answer about what is readable, if it is true; otherwise that of a new index."""
     try:
-        entry = segment.time_index.before_timestamp(timestamp)
-        if (
-            entry is None
-            or entry.last_offset >= segment.readable_offset
-            or _names(entry, locate(segment, entry.last_offset))
-        ):
+        entry = _readable_time(segment, timestamp)
+        if entry is None or _names(entry, locate(segment, entry.last_offset)):
             return entry
     except DamagedIndexError:
         pass
     segment.rebuild_indexes()
-    return segment.time_index.before_timestamp(timestamp)
+    return _readable_time(segment, timestamp)
+
+
+def _readable_time(segment: Segment, timestamp: int) -> TimeEntry | None:
+    """The last entry before ``timestamp`` whose batch can be read; some may not be written yet."""
+    entry = segment.time_index.before_timestamp(timestamp)
+    while entry is not None and entry.last_offset >= segment.readable_offset:
+        entry = segment.time_index.before_timestamp(entry.timestamp)
+    return entry
 
 
 def _names(entry: TimeEntry, located: Located | None) -> bool:

@@ -115,21 +115,32 @@ class SparseIndex:
 
     def last(self) -> tuple[int, int] | None:
         """The newest entry."""
+        return self.entry(len(self) - 1)
+
+    def entry(self, number: int) -> tuple[int, int] | None:
+        """An entry by its number, counted from 0; None if there is none of that number."""
         keys, values = self._columns
-        if keys:
-            return keys[-1], values[-1]
-        count = self._count_on_file()
-        return self._read_entry(count - 1) if count else None
+        written = self._count_on_file()
+        if 0 <= number < written:
+            block = self._block_with(number)
+            return block.entry(number - block.start)
+        pending = number - written
+        return (keys[pending], values[pending]) if 0 <= pending < len(keys) else None
 
     def floor(self, wanted: int, *, column: int = KEY) -> tuple[int, int] | None:
         """The last entry whose ``column`` is at most ``wanted``."""
+        return self.entry(self.floor_number(wanted, column=column))
+
+    def floor_number(self, wanted: int, *, column: int = KEY) -> int:
+        """The number of that entry; -1 if there is none."""
         pending = self._columns[column]
         if pending and pending[0] <= wanted:
-            number = bisect_right(pending, wanted) - 1
-            return self._columns[KEY][number], self._columns[VALUE][number]
+            return self._count_on_file() + bisect_right(pending, wanted) - 1
         block = self._block_for(wanted, column)
-        number = -1 if block is None else block.count_up_to(wanted, column) - 1
-        return block.entry(number) if block is not None and number >= 0 else None
+        if block is None:
+            return -1
+        number = block.count_up_to(wanted, column) - 1
+        return block.start + number if number >= 0 else -1
 
     def drop_values_from(self, limit: int) -> None:
         """Forget every entry whose value is at least ``limit``, in memory; the file follows when written."""
@@ -199,8 +210,10 @@ class SparseIndex:
 
     def _drop_on_file(self, limit: int) -> None:
         count = self._count_on_file()
-        while count and self._read_entry(count - 1)[VALUE] >= limit:
+        while count:
             block = self._block_with(count - 1)
+            if block.entry(count - 1 - block.start)[VALUE] < limit:
+                break
             count = block.start + block.count_up_to(limit - 1, VALUE)
         if count != self._written_count:
             self._cut_to(count)
@@ -256,10 +269,6 @@ class SparseIndex:
         if len(data) != wanted:
             raise DamagedIndexError(f"Index {self.path} ends before entry {count}")
         return _Block(start, data, self._entry)
-
-    def _read_entry(self, number: int) -> tuple[int, int]:
-        block = self._block_with(number)
-        return block.entry(number - block.start)
 
     def _read_from(self, file: File, number: int) -> tuple[int, int]:
         data = file.read(number * self._entry.size, self._entry.size)

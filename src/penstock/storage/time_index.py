@@ -9,7 +9,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from penstock.storage.filesystem import FileSystem
-from penstock.storage.sparse_index import SparseIndex
+from penstock.storage.sparse_index import DamagedIndexError, SparseIndex
 
 SUFFIX = ".timeindex"
 ENTRY = Struct(">qi")
@@ -38,8 +38,15 @@ class TimeIndex(SparseIndex):
             self.append(timestamp, last_offset - self._base_offset)
 
     def before_timestamp(self, timestamp: int) -> TimeEntry | None:
-        """The last entry whose timestamp is at most ``timestamp``."""
-        return self._absolute(self.floor(timestamp))
+        """The last entry whose timestamp is smaller than ``timestamp``.
+
+        One that does not ascend to the next could name a batch behind the one that is looked for.
+        """
+        number = self.floor_number(timestamp - 1)
+        entry, following = self.entry(number), self.entry(number + 1)
+        if entry and following and not (entry[0] < following[0] and entry[1] < following[1]):
+            raise DamagedIndexError(f"Index {self.path} does not ascend at entry {number}")
+        return self._absolute(entry)
 
     def last_entry(self) -> TimeEntry | None:
         """The newest entry; in a closed segment, the segment's largest timestamp."""
