@@ -14,6 +14,8 @@ LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
 GROWTH = 4
 """How much room a frame in progress gets, as a multiple of what has arrived of it."""
+SMALL_FRAME_BYTES = 16 * 1024
+"""Room that any frame in progress gets."""
 SMALL_GROWTH_BYTES = 4 * 1024
 
 
@@ -45,7 +47,7 @@ class FrameReader:
         if self._frame is None:
             return self._scratch
         if self._filled == len(self._frame):
-            self._frame.extend(bytes(self._next_capacity(may_grow) - len(self._frame)))
+            self._frame = _enlarged(self._frame, self._next_capacity(may_grow))
         return memoryview(self._frame)[self._filled :]
 
     def received(self, count: int) -> list[bytearray]:
@@ -84,8 +86,16 @@ class FrameReader:
     def _begin_frame(self, start: memoryview, length: int) -> None:
         self._length = length
         self._filled = len(start)
-        self._frame = bytearray(start)
+        self._frame = _enlarged(start, self._next_capacity(may_grow=True))
 
     def _next_capacity(self, may_grow: bool) -> int:
-        size = len(self._frame or b"")
-        return min(self._length, max(2 * size, SCRATCH_BYTES) if may_grow else size + SMALL_GROWTH_BYTES)
+        wanted = (
+            max(GROWTH * self._filled, SMALL_FRAME_BYTES) if may_grow else self._filled + SMALL_GROWTH_BYTES
+        )
+        return min(self._length, wanted)
+
+
+def _enlarged(content: bytearray | memoryview, capacity: int) -> bytearray:
+    buffer = bytearray(capacity)
+    buffer[: len(content)] = content
+    return buffer

@@ -5,6 +5,7 @@ After a failed flush nothing may be acknowledged, written or tidied up any more,
 """
 
 import asyncio
+import ctypes
 import gc
 import logging
 import os
@@ -25,6 +26,10 @@ from penstock.storage.real_filesystem import RealFileSystem
 logger = logging.getLogger(__name__)
 
 OPEN_FILES_WANTED = 100_000
+KEPT_BYTES_MAX = 128 * 1024 * 1024
+KEPT_BUFFER_BYTES_MAX = 32 * 1024 * 1024
+M_TRIM_THRESHOLD = -1
+M_MMAP_THRESHOLD = -3
 SWITCH_INTERVAL_SECONDS = 0.0005
 """A flush thread that comes back from the disk gets the interpreter within this time, not within 5 ms."""
 
@@ -33,6 +38,7 @@ def run_broker(config: BrokerConfig) -> int:
     """Run until a signal says stop; returns the exit code."""
     os.umask(0o077)
     _raise_open_files_limit()
+    _keep_freed_memory()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     # The disk refuses to follow links, which others could have placed; one the user named is meant.
     data_directory = os.path.realpath(config.data_directory)
@@ -81,6 +87,18 @@ def _raise_open_files_limit() -> None:
     wanted = OPEN_FILES_WANTED if hard == resource.RLIM_INFINITY else min(OPEN_FILES_WANTED, hard)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _keep_freed_memory() -> None:
+    """Have the C library keep what requests gave back, for the next ones.
+
+    By default it returns large buffers to the system at once, and every page of the next one costs a fault:
+    at 108 KB a batch these were half of the broker's system time.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        library.mallopt(M_MMAP_THRESHOLD, KEPT_BUFFER_BYTES_MAX)
+        library.mallopt(M_TRIM_THRESHOLD, KEPT_BYTES_MAX)
 
 
 def _settle_memory() -> None:
