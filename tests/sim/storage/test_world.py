@@ -1,5 +1,9 @@
 """Real storage code in the simulated world."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from penstock.sim.storage.drawing import draw_plan
@@ -28,6 +32,24 @@ def test_seed_run_twice_does_the_same_twice(seed: int) -> None:
     assert first.run() == second.run()
     assert first.story == second.story
     assert first.digest != StorageWorld(draw_plan(seed + 1)).run().digest
+
+
+@pytest.mark.slow
+def test_seed_does_the_same_whatever_the_hash_seed() -> None:
+    program = (
+        "from penstock.sim.storage.reporting import run_seed; print([run_seed(n).digest for n in (3, 4)])"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert len(told) == 1
 
 
 def test_story_tells_what_happened() -> None:
