@@ -9,7 +9,7 @@ from pathlib import Path
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.definition import ConfigKey
 from penstock.config.topic_keys import TOPIC_KEYS
-from penstock.wire.api_keys import APIS
+from penstock.wire.api_keys import APIS, NEVER_FLEXIBLE, ApiSpec
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -48,7 +48,7 @@ def configuration_page() -> str:
 def apis_page() -> str:
     """All served APIs."""
     rows = [
-        f"| {spec.key.value} | {spec.name} | {spec.min_version}–{spec.max_version} | {spec.first_flexible} |"
+        f"| {spec.key.value} | {spec.name} | {spec.min_version}–{spec.max_version} | {_flexible_from(spec)} |"
         for spec in sorted(APIS.values(), key=lambda spec: spec.key)
         if spec.is_served
     ]
@@ -65,6 +65,10 @@ def apis_page() -> str:
             "",
         ]
     )
+
+
+def _flexible_from(spec: ApiSpec) -> str:
+    return "never" if spec.first_flexible == NEVER_FLEXIBLE else str(spec.first_flexible)
 
 
 def _config_table(keys: Iterable[ConfigKey]) -> list[str]:

@@ -34,9 +34,13 @@ with warnings.catch_warnings():
 MODULES = (kafka.protocol.admin, kafka.protocol.consumer, kafka.protocol.metadata, kafka.protocol.producer)
 MESSAGES_PER_VERSION = 8
 
+UNKNOWN_TO_THEM = {"ConsumerGroupHeartbeat", "ConsumerGroupDescribe"}
+"""Their bytes are written out by hand in another file."""
+
+SHARED = [spec for spec in APIS.values() if spec.name not in UNKNOWN_TO_THEM]
 VERSIONS = [
     pytest.param(spec, version, id=f"{spec.name}-{version}")
-    for spec in APIS.values()
+    for spec in SHARED
     for version in range(spec.min_version, spec.max_version + 1)
 ]
 
@@ -51,7 +55,7 @@ def their_name(fields: Any, name: str) -> str:
 
 
 def is_bit_field(name: str) -> bool:
-    return name.endswith("_authorized_operations") and not name.startswith("include_")
+    return name.endswith("authorized_operations") and not name.startswith("include_")
 
 
 def to_theirs(message: Struct, theirs: Any, version: int) -> Any:
@@ -85,7 +89,7 @@ def value_to_theirs(value: Any, name: str, field: Field, their_field: Any, versi
 def plain_to_theirs(value: Any, kind: Kind[Any]) -> Any:
     if kind.name == "uuid":
         return uuid.UUID(bytes=value)
-    return bytes(value) if kind.name == "records" else value
+    return bytes(value) if kind.name in {"bytes", "records"} else value
 
 
 def to_ours(theirs: Any, kind: type[Struct], version: int) -> Struct:
@@ -161,13 +165,17 @@ def test_response_is_the_same_in_both_tongues(fuzzing: SimpleNamespace, spec: Ap
         assert frame == encoded[4:]
 
 
-@pytest.mark.parametrize("spec", APIS.values(), ids=lambda spec: spec.name)
+def test_apis_unknown_to_them_are_still_unknown() -> None:
+    known = {spec.name for spec in APIS.values() if any(hasattr(m, spec.request.__name__) for m in MODULES)}
+    assert {spec.name for spec in APIS.values()} - known == UNKNOWN_TO_THEM
+
+
+@pytest.mark.parametrize("spec", SHARED, ids=lambda spec: spec.name)
 def test_fields_are_those_of_the_schema(spec: ApiSpec) -> None:
     for kind in (spec.request, spec.response):
         for version in range(spec.min_version, spec.max_version + 1):
             compare_fields(kind, their_class(kind)._struct, version)
-        assert their_class(kind).flexible_version_q(spec.first_flexible)
-        assert not their_class(kind).flexible_version_q(spec.first_flexible - 1)
+            assert bool(their_class(kind).flexible_version_q(version)) == spec.is_flexible(version)
 
 
 def compare_fields(kind: type[Struct], theirs: Any, version: int) -> None:

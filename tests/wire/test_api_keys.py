@@ -3,7 +3,15 @@ import sys
 
 import pytest
 
-from penstock.wire.api_keys import APIS, ApiKey, ApiSpec, advertised_versions, is_served, known_api
+from penstock.wire.api_keys import (
+    APIS,
+    NEVER_FLEXIBLE,
+    ApiKey,
+    ApiSpec,
+    advertised_versions,
+    is_served,
+    known_api,
+)
 
 # Key: lowest and highest version, first flexible version; from Kafka 4.3's own table.
 KAFKA = {
@@ -11,19 +19,39 @@ KAFKA = {
     1: (4, 18, 12),
     2: (1, 11, 6),
     3: (0, 13, 9),
+    8: (2, 10, 8),
+    9: (1, 10, 6),
     10: (0, 6, 3),
+    11: (0, 9, 6),
+    12: (0, 4, 4),
+    13: (0, 5, 4),
+    14: (0, 5, 4),
+    15: (0, 6, 5),
+    16: (0, 5, 3),
     18: (0, 4, 3),
     19: (2, 7, 5),
     20: (1, 6, 4),
     21: (0, 2, 2),
     22: (0, 5, 2),
     23: (2, 4, 4),
+    24: (0, 5, 3),
+    25: (0, 4, 3),
+    26: (0, 5, 3),
+    27: (1, 2, 1),
+    28: (0, 5, 3),
     32: (1, 4, 4),
     33: (0, 2, 2),
     35: (1, 5, 2),
     37: (0, 3, 2),
+    42: (0, 2, 2),
     44: (0, 1, 1),
+    47: (0, 0, NEVER_FLEXIBLE),
     60: (0, 2, 0),
+    61: (0, 0, 0),
+    65: (0, 0, 0),
+    66: (0, 2, 0),
+    68: (0, 1, 0),
+    69: (0, 1, 0),
     75: (0, 0, 0),
 }
 
@@ -79,3 +107,9 @@ def test_messages_are_loaded_only_when_asked_for() -> None:
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     modules = "penstock.wire.messages.api_versions"
     assert printed.stdout.splitlines() == [modules, f"{modules} penstock.wire.messages.fetch"]
+
+
+@pytest.mark.parametrize("spec", [s for s in APIS.values() if not s.is_served], ids=lambda spec: spec.name)
+def test_api_without_a_handler_is_neither_advertised_nor_served(spec: ApiSpec) -> None:
+    assert spec.key not in {row.api_key for row in advertised_versions()}
+    assert not is_served(spec.key, spec.max_version)

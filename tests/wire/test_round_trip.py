@@ -58,7 +58,7 @@ def structs(kind: type[Struct], version: int) -> st.SearchStrategy[Struct]:
 
 
 @pytest.mark.parametrize("spec", APIS.values(), ids=lambda spec: spec.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_request_of_any_version_is_read_as_written(spec: ApiSpec, data: st.DataObject) -> None:
     version = data.draw(st.integers(spec.min_version, spec.max_version), label="version")
@@ -70,7 +70,7 @@ def test_request_of_any_version_is_read_as_written(spec: ApiSpec, data: st.DataO
 
 
 @pytest.mark.parametrize("spec", APIS.values(), ids=lambda spec: spec.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_response_of_any_version_is_read_as_written(spec: ApiSpec, data: st.DataObject) -> None:
     version = data.draw(st.integers(spec.min_version, spec.max_version), label="version")

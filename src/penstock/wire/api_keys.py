@@ -18,6 +18,9 @@ from types import MappingProxyType
 from penstock.wire.messages.api_versions import ApiVersion
 from penstock.wire.schema import Struct
 
+NEVER_FLEXIBLE = 0x7FFF
+"""As the first flexible version: of an API that stayed as it was."""
+
 
 class ApiKey(IntEnum):
     """The APIs whose messages we know."""
@@ -26,19 +29,39 @@ class ApiKey(IntEnum):
     FETCH = 1
     LIST_OFFSETS = 2
     METADATA = 3
+    OFFSET_COMMIT = 8
+    OFFSET_FETCH = 9
     FIND_COORDINATOR = 10
+    JOIN_GROUP = 11
+    HEARTBEAT = 12
+    LEAVE_GROUP = 13
+    SYNC_GROUP = 14
+    DESCRIBE_GROUPS = 15
+    LIST_GROUPS = 16
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    ADD_PARTITIONS_TO_TXN = 24
+    ADD_OFFSETS_TO_TXN = 25
+    END_TXN = 26
+    WRITE_TXN_MARKERS = 27
+    TXN_OFFSET_COMMIT = 28
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
     DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
+    DELETE_GROUPS = 42
     INCREMENTAL_ALTER_CONFIGS = 44
+    OFFSET_DELETE = 47
     DESCRIBE_CLUSTER = 60
+    DESCRIBE_PRODUCERS = 61
+    DESCRIBE_TRANSACTIONS = 65
+    LIST_TRANSACTIONS = 66
+    CONSUMER_GROUP_HEARTBEAT = 68
+    CONSUMER_GROUP_DESCRIBE = 69
     DESCRIBE_TOPIC_PARTITIONS = 75
 
 
@@ -109,19 +132,39 @@ _TABLE = (
     _api(ApiKey.FETCH, (4, 18), 12),
     _api(ApiKey.LIST_OFFSETS, (1, 11), 6),
     _api(ApiKey.METADATA, (0, 13), 9),
+    _api(ApiKey.OFFSET_COMMIT, (2, 10), 8, is_served=False),
+    _api(ApiKey.OFFSET_FETCH, (1, 10), 6, is_served=False),
     _api(ApiKey.FIND_COORDINATOR, (0, 6), 3),
+    _api(ApiKey.JOIN_GROUP, (0, 9), 6, is_served=False),
+    _api(ApiKey.HEARTBEAT, (0, 4), 4, is_served=False),
+    _api(ApiKey.LEAVE_GROUP, (0, 5), 4, is_served=False),
+    _api(ApiKey.SYNC_GROUP, (0, 5), 4, is_served=False),
+    _api(ApiKey.DESCRIBE_GROUPS, (0, 6), 5, is_served=False),
+    _api(ApiKey.LIST_GROUPS, (0, 5), 3, is_served=False),
     _api(ApiKey.API_VERSIONS, (0, 4), 3),
     _api(ApiKey.CREATE_TOPICS, (2, 7), 5),
     _api(ApiKey.DELETE_TOPICS, (1, 6), 4),
     _api(ApiKey.DELETE_RECORDS, (0, 2), 2),
     _api(ApiKey.INIT_PRODUCER_ID, (0, 5), 2),
     _api(ApiKey.OFFSET_FOR_LEADER_EPOCH, (2, 4), 4),
+    _api(ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), 3, is_served=False),
+    _api(ApiKey.ADD_OFFSETS_TO_TXN, (0, 4), 3, is_served=False),
+    _api(ApiKey.END_TXN, (0, 5), 3, is_served=False),
+    _api(ApiKey.WRITE_TXN_MARKERS, (1, 2), 1, is_served=False),
+    _api(ApiKey.TXN_OFFSET_COMMIT, (0, 5), 3, is_served=False),
     _api(ApiKey.DESCRIBE_CONFIGS, (1, 4), 4),
     _api(ApiKey.ALTER_CONFIGS, (0, 2), 2),
     _api(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), 2),
     _api(ApiKey.CREATE_PARTITIONS, (0, 3), 2),
+    _api(ApiKey.DELETE_GROUPS, (0, 2), 2, is_served=False),
     _api(ApiKey.INCREMENTAL_ALTER_CONFIGS, (0, 1), 1),
+    _api(ApiKey.OFFSET_DELETE, (0, 0), NEVER_FLEXIBLE, is_served=False),
     _api(ApiKey.DESCRIBE_CLUSTER, (0, 2), 0),
+    _api(ApiKey.DESCRIBE_PRODUCERS, (0, 0), 0, is_served=False),
+    _api(ApiKey.DESCRIBE_TRANSACTIONS, (0, 0), 0, is_served=False),
+    _api(ApiKey.LIST_TRANSACTIONS, (0, 2), 0, is_served=False),
+    _api(ApiKey.CONSUMER_GROUP_HEARTBEAT, (0, 1), 0, is_served=False),
+    _api(ApiKey.CONSUMER_GROUP_DESCRIBE, (0, 1), 0, is_served=False),
     _api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), 0),
 )
 
