@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from penstock.model.errors import DecodeError, InvariantError
-from penstock.model.limits import ARRAY_ELEMENTS_MAX
+from penstock.model.limits import ARRAY_ELEMENTS_MAX, TAGGED_FIELD_BYTES_MAX
 from penstock.wire.compiler import decode_struct, decoder_for, encode_struct, encoder_for
 from penstock.wire.decoder_source import minimum_size
 from penstock.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -63,6 +63,9 @@ class Everything(Struct):
     tagged_inner: Inner = struct(Inner, "1+", tag=1)
     tagged_numbers: tuple[int, ...] = array(INT8, "1+", tag=3)
     tagged_ratio: float = field(FLOAT64, "1+", tag=4, default=1.5)
+    tagged_maybe_inner: Inner | None = nullable_struct(Inner, "1+", tag=6)
+    tagged_maybe_numbers: tuple[int, ...] | None = nullable_array(INT32, "1+", default=None, tag=7)
+    tagged_names: tuple[str, ...] | None = nullable_array(STRING, "1+", tag=8)
 
 
 FULL = Everything(
@@ -83,6 +86,9 @@ FULL = Everything(
     tagged_inner=Inner(number=9),
     tagged_numbers=(1, 2, 3),
     tagged_ratio=-2.0,
+    tagged_maybe_inner=Inner(number=4),
+    tagged_maybe_numbers=(),
+    tagged_names=None,
 )
 
 
@@ -106,6 +112,31 @@ def test_tagged_fields_are_written_in_the_order_of_their_tags() -> None:
         early: int = field(INT8, tag=3)
 
     assert encode_struct(Tagged(late=1, early=2), version=0, flexible=True).hex() == "02030102070101"
+
+
+def test_tagged_struct_that_may_be_null_has_a_marker_before_it() -> None:
+    class Tagged(Struct):
+        """A struct and a list, both null by default."""
+
+        inner: Inner | None = nullable_struct(Inner, tag=0)
+        numbers: tuple[int, ...] | None = nullable_array(INT32, default=None, tag=1)
+
+    assert encode_struct(Tagged(), version=0, flexible=True).hex() == "00"
+    full = Tagged(inner=Inner(number=7), numbers=(3,))
+    assert encode_struct(full, version=0, flexible=True).hex() == "02000601000000070001050200000003"
+
+
+def test_known_tag_may_be_larger_than_an_unknown_one() -> None:
+    class Tagged(Struct):
+        """Opaque bytes in a tag."""
+
+        opaque: bytes = field(BYTES, tag=0)
+
+    full = Tagged(opaque=bytes(TAGGED_FIELD_BYTES_MAX + 1))
+    encoded = encode_struct(full, version=0, flexible=True)
+    assert decode_struct(Tagged, encoded, version=0, flexible=True) == full
+    with pytest.raises(DecodeError, match="unknown tagged field 0"):
+        decode_struct(Inner, bytes(4) + encoded, version=1, flexible=True)
 
 
 def test_unknown_tags_are_skipped_around_known_ones() -> None:
@@ -227,6 +258,17 @@ def test_elements_of_all_arrays_share_one_budget() -> None:
     encoded = encode_struct(FetchRequest(topics=topics), version=12, flexible=True)
     with pytest.raises(DecodeError, match="50000 elements"):
         decode_struct(FetchRequest, encoded, version=12, flexible=True)
+
+
+def test_budget_is_what_the_caller_says() -> None:
+    encoded = encode_struct(Everything(names=("a", "b", "c")), version=0, flexible=False)
+    assert decode_struct(Everything, encoded, version=0, flexible=False, elements_max=3).names == (
+        "a",
+        "b",
+        "c",
+    )
+    with pytest.raises(DecodeError, match="3 elements"):
+        decode_struct(Everything, encoded, version=0, flexible=False, elements_max=2)
 
 
 @pytest.mark.slow

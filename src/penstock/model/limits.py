@@ -12,8 +12,12 @@ ARRAY_ELEMENTS_MAX = 100_000
 RESPONSE_ELEMENTS_MAX = 1_000_000
 """Elements of one decoded response: its sender is a broker we chose to ask."""
 
+RECORD_ELEMENTS_MAX = 1_000_000
+"""Elements of one record of an internal topic: more than any request can have made a coordinator write."""
+
 TAGGED_FIELDS_MAX = 64
 TAGGED_FIELD_BYTES_MAX = 64 * 1024
+"""Of a tagged field that we do not know; those we know have the limits of what they hold."""
 
 RECENT_BATCHES_PER_PRODUCER = 5
 """How many batches back a retry of an idempotent producer is recognised (as many as may be in flight)."""

@@ -29,10 +29,16 @@ def encoder_for(message: type[Struct], version: int, flexible: bool) -> Encoder:
 
 
 def decode_struct(
-    kind: type[S], buffer: bytes | bytearray | memoryview, *, version: int, flexible: bool, position: int = 0
+    kind: type[S],
+    buffer: bytes | bytearray | memoryview,
+    *,
+    version: int,
+    flexible: bool,
+    position: int = 0,
+    elements_max: int = ARRAY_ELEMENTS_MAX,
 ) -> S:
     """Read the struct that reaches from ``position`` to the end of ``buffer``, without any header."""
-    decoded: S = decoder_for(kind, version, flexible)(memoryview(buffer), position, ARRAY_ELEMENTS_MAX)
+    decoded: S = decoder_for(kind, version, flexible)(memoryview(buffer), position, elements_max)
     return decoded
 
 

@@ -266,7 +266,7 @@ class _DecoderWriter:
             source.close()
             keyword = "elif"
         source.open("else:")
-        source.line(f"p = {stop}")
+        source.line(f"p = skip_tag({tag}, p, {stop})")
         source.close()
         source.close()
 

@@ -206,7 +206,7 @@ class _EncoderWriter:
         if isinstance(default, bool | int | str):
             return f"{value} != {constant}"
         if default == ():
-            return value
+            return f"{value} != ()"
         return f"{value} is not {constant} and {value} != {constant}"
 
     def _tag(self, field: Field, value: str) -> None:

@@ -115,11 +115,19 @@ def read_tag(view: memoryview, position: int, previous: int) -> tuple[int, int, 
     size, position = read_uvarint(view, position)
     if tag <= previous:
         raise DecodeError(f"tag {tag} follows tag {previous}")
-    if size > TAGGED_FIELD_BYTES_MAX:
-        raise DecodeError(f"tagged field {tag} has {size} bytes, the limit is {TAGGED_FIELD_BYTES_MAX}")
     if position + size > len(view):
         raise DecodeError(f"tagged field {tag} has {size} bytes, {len(view) - position} remain")
     return tag, position, position + size
+
+
+def skip_tag(tag: int, position: int, stop: int) -> int:
+    """The position after a tagged field that means nothing to us, and so must not be large."""
+    if stop - position > TAGGED_FIELD_BYTES_MAX:
+        size = stop - position
+        raise DecodeError(
+            f"unknown tagged field {tag} has {size} bytes, the limit is {TAGGED_FIELD_BYTES_MAX}"
+        )
+    return stop
 
 
 def check_tag_count(count: int, budget: int) -> int:
@@ -135,7 +143,8 @@ def skip_tags(view: memoryview, position: int, count: int) -> int:
     """The position after ``count`` tagged fields, none of which means anything to us."""
     tag = -1
     for _ in range(count):
-        tag, _, position = read_tag(view, position, tag)
+        tag, position, stop = read_tag(view, position, tag)
+        position = skip_tag(tag, position, stop)
     return position
 
 
@@ -170,6 +179,7 @@ DECODING: dict[str, Callable[..., object]] = {
     "finish_uvarint": finish_uvarint,
     "read_tag": read_tag,
     "check_tag_count": check_tag_count,
+    "skip_tag": skip_tag,
     "skip_tags": skip_tags,
     "read_uuids": read_uuids,
     "wrong_length": wrong_length,

@@ -101,17 +101,32 @@ def array(element: Any, versions: str = "0+", *, tag: int | None = None) -> tupl
 
 @overload
 def nullable_array(
-    element: type[S], versions: str = "0+", *, nulls: str = "0+", default: tuple[()] | None = ()
+    element: type[S],
+    versions: str = "0+",
+    *,
+    nulls: str = "0+",
+    default: tuple[()] | None = (),
+    tag: int | None = None,
 ) -> tuple[S, ...] | None: ...
 @overload
 def nullable_array(
-    element: Kind[T], versions: str = "0+", *, nulls: str = "0+", default: tuple[()] | None = ()
+    element: Kind[T],
+    versions: str = "0+",
+    *,
+    nulls: str = "0+",
+    default: tuple[()] | None = (),
+    tag: int | None = None,
 ) -> tuple[T, ...] | None: ...
 def nullable_array(
-    element: Any, versions: str = "0+", *, nulls: str = "0+", default: tuple[()] | None = ()
+    element: Any,
+    versions: str = "0+",
+    *,
+    nulls: str = "0+",
+    default: tuple[()] | None = (),
+    tag: int | None = None,
 ) -> tuple[Any, ...] | None:
     """An array that may be null, which often means all, or not asked; empty by default."""
-    declared = _declare(element, versions, nulls, default=default, is_array=True)
+    declared = _declare(element, versions, nulls, default=default, tag=tag, is_array=True)
     return cast("tuple[Any, ...] | None", declared)
 
 
@@ -120,9 +135,9 @@ def struct(kind: type[S], versions: str = "0+", *, tag: int | None = None) -> S:
     return cast(S, _declare(kind, versions, _NEVER, default=_OWN_DEFAULT, tag=tag))
 
 
-def nullable_struct(kind: type[S], versions: str = "0+") -> S | None:
+def nullable_struct(kind: type[S], versions: str = "0+", *, tag: int | None = None) -> S | None:
     """A struct that may be absent, and is by default."""
-    return cast("S | None", _declare(kind, versions, "0+", default=None))
+    return cast("S | None", _declare(kind, versions, "0+", default=None, tag=tag))
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=True)
