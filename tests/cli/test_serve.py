@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock import __version__
 from penstock.bench.connection import Connection, parse_address
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest
@@ -65,13 +66,31 @@ def test_serve_prints_one_line_and_ends_with_0_when_told_to(tmp_path: Path) -> N
 def test_serve_short_options_are_the_long_ones(tmp_path: Path) -> None:
     config = tmp_path / "broker.properties"
     config.write_text("num.partitions=3\n")
-    words = ["-a", "127.0.0.1:0", "-b", "7", "-c", str(config), "-V", "--data-dir", str(tmp_path / "data")]
+    words = ["-a", "127.0.0.1:0", "-b", "7", "-c", str(config), "-v", "--data-dir", str(tmp_path / "data")]
 
     with serving(*words) as (_, address):
         with Connection(parse_address(address)) as connection:
             cluster = connection.call(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
         assert [broker.broker_id for broker in cluster.brokers] == [7]
         assert default_partition_count(address) == 3
+
+
+def test_serve_asked_for_its_version_prints_it_and_serves_nothing(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("penstock")),
+            "serve",
+            "-V",
+            "--data-dir",
+            str(tmp_path / "data"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=STOP_SECONDS_MAX,
+        check=False,
+    )
+    assert (told.returncode, told.stdout) == (0, f"penstock {__version__}\n")
+    assert not (tmp_path / "data").exists()
 
 
 def test_serve_flag_beats_environment_beats_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from penstock import __version__
 from penstock.cli.words import example_text, key_values
 from penstock.model.errors import UsageError
 
@@ -84,7 +85,8 @@ def _new_parser() -> ArgumentParser:
         metavar="KEY=VALUE",
         help="any one setting by its name; may be given several times",
     )
-    add("-V", "--verbose", action="store_true", help="log what is done for each client")
+    add("-v", "--verbose", action="store_true", help="log what is done for each client")
+    add("-V", "--version", action="version", version=f"penstock {__version__}", help="print the version")
     return parser
 
 

@@ -64,7 +64,9 @@ def _print_version(asked: bool) -> None:
 def _root(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version),
+        typer.Option(
+            "-V", "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
+        ),
     ] = False,
 ) -> None:
     """Carry the options that stand before a command."""
