@@ -98,3 +98,34 @@ def test_both_columns_ascend_whatever_is_assigned(batches: list[tuple[int, int]]
     assert numbers == sorted(set(numbers))
     assert offsets == sorted(set(offsets))
     assert known.latest_epoch == (numbers[-1] if numbers else -1)
+
+
+def test_file_is_wrong_once_an_epoch_in_it_was_cut_off() -> None:
+    known = epochs((1, 5), (2, 10))
+    seen = [known.file_is_wrong]
+    known.truncate_end(10)
+    seen.append(known.file_is_wrong)
+    known.assign(2, 7)
+    seen.append(known.file_is_wrong)
+    known.settle(known.capture())
+    seen.append(known.file_is_wrong)
+    assert seen == [False, True, True, False]
+    assert not known.is_dirty
+
+
+def test_file_that_lacks_the_newest_epoch_or_the_new_start_is_not_wrong() -> None:
+    known = epochs((1, 5), (2, 10))
+    known.assign(3, 20)
+    known.truncate_start(7)
+    assert known.is_dirty
+    assert not known.file_is_wrong
+
+
+def test_file_may_be_wrong_because_of_a_write_that_is_under_way() -> None:
+    known = epochs((1, 5))
+    known.assign(2, 10)
+    captured = known.capture()
+    known.truncate_end(10)
+    assert known.file_is_wrong
+    known.settle(captured)
+    assert known.file_is_wrong

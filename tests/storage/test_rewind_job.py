@@ -192,3 +192,22 @@ def test_truncation_that_would_leave_nothing_of_a_started_log_is_a_bug() -> None
     log.advance_log_start(1)
     with pytest.raises(InvariantError, match="leave nothing"):
         log.truncate(1)
+
+
+def test_epoch_that_was_cut_off_and_came_again_is_remembered_at_its_new_place() -> None:
+    disk = make_disk()
+    log = make_log(disk)
+    for epoch in (0, 0, 0, 0, 1):
+        put(log, make_batch(b"v"), leader_epoch=epoch)
+    log.flush()
+    job = log.begin_checkpoint()
+    assert job is not None
+    job.run()
+    log.finish_checkpoint(job)
+    log.truncate(2)
+    for _ in range(4):
+        put(log, make_batch(b"v"), leader_epoch=1)
+    log.flush()
+    disk.crash()
+    log = open_log(disk, recovery_point=6, sealed_offset=6)
+    assert log.leader_epochs.starts == ((0, 0), (1, 2))

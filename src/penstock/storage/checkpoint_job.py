@@ -7,12 +7,9 @@ now and then without flushing the indexes, and a log that is closed writes all o
 from typing import NamedTuple
 
 from penstock.storage.atomic_file import replace_file
-from penstock.storage.checkpoints import (
-    LEADER_EPOCH_CHECKPOINT,
-    EpochStart,
-    write_leader_epoch_checkpoint,
-)
-from penstock.storage.filesystem import FileSystem, join_path
+from penstock.storage.checkpoints import EpochStart
+from penstock.storage.derived_state import write_leader_epochs
+from penstock.storage.filesystem import FileSystem
 from penstock.storage.producer_snapshot import snapshot_path
 from penstock.storage.segment import Segment
 from penstock.storage.sparse_index import IndexWrite
@@ -57,7 +54,6 @@ class CheckpointJob:
             path = snapshot_path(self._directory, self.snapshot.offset)
             replace_file(self._filesystem, path, self.snapshot.data)
         if self.epochs is not None:
-            path = join_path(self._directory, LEADER_EPOCH_CHECKPOINT)
-            write_leader_epoch_checkpoint(self._filesystem, path, self.epochs)
+            write_leader_epochs(self._filesystem, self._directory, self.epochs)
         if self._is_final:
             self._filesystem.sync_directory(self._directory)

@@ -3,13 +3,19 @@
 Both files are derived: a missing, damaged or outdated one only means that more of the log is read.
 """
 
+from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
 from penstock.model.ids import NO_EPOCH
 from penstock.storage.batch_scan import Located
-from penstock.storage.checkpoints import LEADER_EPOCH_CHECKPOINT, read_leader_epoch_checkpoint
+from penstock.storage.checkpoints import (
+    LEADER_EPOCH_CHECKPOINT,
+    EpochStart,
+    read_leader_epoch_checkpoint,
+    write_leader_epoch_checkpoint,
+)
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.leader_epochs import LeaderEpochs
 from penstock.storage.producer_snapshot import decode_snapshot, snapshot_path
@@ -54,13 +60,29 @@ def load_leader_epochs(
     It may know less than the log has, and also of a later start than was made durable.
     """
     path = join_path(directory, LEADER_EPOCH_CHECKPOINT)
-    epochs = LeaderEpochs(read_leader_epoch_checkpoint(filesystem, path))
+    in_file = read_leader_epoch_checkpoint(filesystem, path) or []
+    epochs = LeaderEpochs(in_file)
     epochs.truncate_end(border.offset)
     latest_epoch = _latest_epoch(border)
     if latest_epoch == NO_EPOCH:
         return epochs
     begins_late = epochs.epoch_at(log_start_offset) == NO_EPOCH and log_start_offset < border.offset
-    return _rebuild_epochs(border) if begins_late or epochs.latest_epoch != latest_epoch else epochs
+    if begins_late or epochs.latest_epoch != latest_epoch:
+        epochs = LeaderEpochs(in_file=in_file)
+        _read_epochs(epochs, border)
+    return epochs
+
+
+def write_leader_epochs(filesystem: FileSystem, directory: str, starts: Iterable[EpochStart]) -> None:
+    """Replace the checkpoint, durably."""
+    write_leader_epoch_checkpoint(filesystem, join_path(directory, LEADER_EPOCH_CHECKPOINT), starts)
+
+
+def remove_leader_epochs(filesystem: FileSystem, directory: str) -> None:
+    """Remove a checkpoint that became wrong, which works on a full disk too; the caller syncs the names."""
+    path = join_path(directory, LEADER_EPOCH_CHECKPOINT)
+    if filesystem.exists(path):
+        filesystem.unlink(path)
 
 
 def _replay(producers: ProducerStates, border: LogBorder, from_offset: int) -> None:
@@ -90,9 +112,8 @@ def _latest_epoch(border: LogBorder) -> int:
     return NO_EPOCH
 
 
-def _rebuild_epochs(border: LogBorder) -> LeaderEpochs:
+def _read_epochs(epochs: LeaderEpochs, border: LogBorder) -> None:
     """Read the epochs from the batches, looking inside a segment only if its epoch changes there."""
-    epochs = LeaderEpochs()
     latest_epoch = _latest_epoch(border)
     ends = [segment.readable_size for segment in border.segments[:-1]] + [border.position]
     for number, (segment, end) in enumerate(zip(border.segments, ends, strict=True)):
@@ -109,7 +130,6 @@ def _rebuild_epochs(border: LogBorder) -> LeaderEpochs:
         except CorruptLogError:
             # What lies behind the damage in this segment cannot be read at all.
             continue
-    return epochs
 
 
 def _first_epoch(segment: Segment) -> int:

@@ -1,10 +1,13 @@
 """Which leader wrote which part of a log: each leader epoch with the first offset it wrote.
 
 Followers find by it where their log and the leader's part ways (KIP-101, KIP-279). Epochs and start offsets
-both ascend. The file ``leader-epoch-checkpoint`` is derived: every batch carries its epoch.
+both ascend. The file ``leader-epoch-checkpoint`` is derived: every batch carries its epoch. It may lack the
+newest epochs, which a start notices by the log's last batch. It must not name one that was cut off, because
+the same epoch may come again at another offset: so whoever cuts a log removes a file that became wrong.
 """
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from penstock.model.ids import NO_EPOCH, NO_OFFSET, LeaderEpoch, Offset
@@ -24,9 +27,11 @@ UNKNOWN_END = EpochEnd(NO_EPOCH, NO_OFFSET)
 class LeaderEpochs:
     """The epochs of one log, oldest first."""
 
-    __slots__ = ("_starts", "is_dirty", "latest_epoch")
+    __slots__ = ("_in_file", "_starts", "is_dirty", "latest_epoch")
 
-    def __init__(self, starts: list[EpochStart] | None = None) -> None:
+    def __init__(
+        self, starts: list[EpochStart] | None = None, *, in_file: Iterable[EpochStart] | None = None
+    ) -> None:
         self._starts: list[EpochStart] = []
         #: Of the newest batch; NO_EPOCH in an empty log.
         self.latest_epoch: int = NO_EPOCH
@@ -34,11 +39,36 @@ class LeaderEpochs:
             self.assign(start.epoch, start.start_offset)
         #: Whether the file lacks something.
         self.is_dirty = False
+        # What the file may hold; more than one content while a write is under way.
+        self._in_file = set(self._starts if in_file is None else in_file)
 
     @property
     def starts(self) -> tuple[EpochStart, ...]:
         """All epochs with their first offsets."""
         return tuple(self._starts)
+
+    @property
+    def file_is_wrong(self) -> bool:
+        """Whether the file may name an epoch where it did not begin, or no longer does."""
+        known = {start.epoch: start.start_offset for start in self._starts}
+        # A start that moved forward with the log's start is no lie.
+        return any(known.get(epoch, -1) < start_offset for epoch, start_offset in self._in_file)
+
+    def capture(self) -> tuple[EpochStart, ...]:
+        """All epochs, for a job to write."""
+        self._in_file.update(self._starts)
+        return self.starts
+
+    def settle(self, written: tuple[EpochStart, ...]) -> None:
+        """The job succeeded."""
+        self._in_file = set(written)
+        if written == self.starts:
+            self.is_dirty = False
+
+    def file_was_removed(self) -> None:
+        """There is no file any more, until the next is written."""
+        self._in_file = set()
+        self.is_dirty = True
 
     def assign(self, epoch: int, start_offset: int) -> None:
         """A batch of ``epoch`` begins at ``start_offset``; does nothing within an epoch.

@@ -235,8 +235,8 @@ class MaintainedLog(ReadableLog):
             segment.settle_indexes(writes)
         if job.snapshot is not None:
             self._snapshot_offsets.add(job.snapshot.offset)
-        if job.epochs is not None and job.epochs == self.leader_epochs.starts:
-            self.leader_epochs.is_dirty = False
+        if job.epochs is not None:
+            self.leader_epochs.settle(job.epochs)
 
     def fail_checkpoint(self, job: CheckpointJob) -> None:
         """The job failed; what it should have written is captured again next time."""
@@ -293,6 +293,7 @@ class MaintainedLog(ReadableLog):
             LogBorder(list(self._segments), active.size, active.next_offset),
             removed_segments=removed_segments,
             snapshot_offsets=self._snapshot_offsets,
+            removes_epochs=self.leader_epochs.file_is_wrong,
         )
 
     def _restart_from(self, job: RewindJob) -> None:
@@ -300,6 +301,8 @@ class MaintainedLog(ReadableLog):
             raise InvariantError(f"{self} goes on after a rewind that never ran")
         self.producers = self._writer.producers = job.producers
         self._snapshot_offsets = job.snapshot_offsets
+        if job.removes_epochs:
+            self.leader_epochs.file_was_removed()
         self._checkpoint_is_due = True
 
     def _capture_checkpoint(self, *, is_final: bool) -> CheckpointJob:
@@ -307,5 +310,5 @@ class MaintainedLog(ReadableLog):
         captured = [(segment, segment.capture_indexes(may_cut=is_final)) for segment in self._segments]
         job.index_writes = [(segment, writes) for segment, writes in captured if writes]
         if self.leader_epochs.is_dirty:
-            job.epochs = self.leader_epochs.starts
+            job.epochs = self.leader_epochs.capture()
         return job

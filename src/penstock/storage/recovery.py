@@ -19,7 +19,12 @@ from functools import partial
 from penstock.model.errors import DiskFullError
 from penstock.storage.atomic_file import write_atomically
 from penstock.storage.batch_scan import BadBatch, BatchChecker, CheckedRun
-from penstock.storage.derived_state import LogBorder, load_leader_epochs, load_producers
+from penstock.storage.derived_state import (
+    LogBorder,
+    load_leader_epochs,
+    load_producers,
+    remove_leader_epochs,
+)
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.flush_job import create_segment_file
 from penstock.storage.leader_epochs import LeaderEpochs
@@ -217,6 +222,10 @@ class _Opening:
         active = self._segments[-1]
         active.file.truncate(active.size)
         active.file.flush()
+        if self._epochs.file_is_wrong:
+            remove_leader_epochs(self._filesystem, self._directory)
+            self._filesystem.sync_directory(self._directory)
+            self._epochs.file_was_removed()
 
     def _check_joints(self, number: int) -> None:
         """See that no segment is missing between older ones; inside them, nobody looks yet."""

@@ -2,11 +2,11 @@
 
 Segments behind the border go first, newest first, and durably: whatever happens between, the rest is a
 gapless log. Then the file is cut and flushed (disk rule 20), and the producers' state is read again from
-what is left.
+what is left. Nothing is written, since the disk may be full.
 """
 
 from penstock.storage.deletion_job import rename_to_deleted, segment_paths
-from penstock.storage.derived_state import LogBorder, load_producers
+from penstock.storage.derived_state import LogBorder, load_producers, remove_leader_epochs
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.leftovers import DirectoryListing
 from penstock.storage.producer_snapshot import snapshot_path
@@ -23,6 +23,7 @@ class RewindJob:
         "_filesystem",
         "_removed_segments",
         "producers",
+        "removes_epochs",
         "snapshot_offsets",
     )
 
@@ -34,11 +35,14 @@ class RewindJob:
         *,
         removed_segments: list[Segment],
         snapshot_offsets: set[int],
+        removes_epochs: bool,
     ) -> None:
         self._filesystem = filesystem
         self._directory = directory
         self._border = border
         self._removed_segments = removed_segments
+        #: Whether the epochs' checkpoint names some that are cut off.
+        self.removes_epochs = removes_epochs
         #: The snapshots that remain.
         self.snapshot_offsets = {offset for offset in snapshot_offsets if offset <= border.offset}
         #: The state at the border, once the job has run.
@@ -51,6 +55,8 @@ class RewindJob:
             for path in rename_to_deleted(self._filesystem, segment_paths(segment)):
                 self._filesystem.unlink(path)
         self._remove_snapshots()
+        if self.removes_epochs:
+            remove_leader_epochs(self._filesystem, self._directory)
         self._filesystem.sync_directory(self._directory)
         file = self._border.segments[-1].file
         file.truncate(self._border.position)
