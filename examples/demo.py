@@ -102,8 +102,8 @@ def consume(address: str, expected: int) -> tuple[float, Counter[str], int]:
     disorder = 0
     started = time.perf_counter()
     deadline = started + 60
-    while sum(counts.values()) < expected and time.perf_counter() < deadline:
-        for message in consumer.consume(10_000, timeout=1.0):
+    while (missing := expected - sum(counts.values())) > 0 and time.perf_counter() < deadline:
+        for message in consumer.consume(min(10_000, missing), timeout=1.0):
             if message.error():
                 raise SystemExit(f"Reading failed: {message.error()}")
             product, number = message.key().decode(), int(message.value().lstrip(b"."))
