@@ -98,3 +98,18 @@ def test_old_snapshots_that_belong_to_no_segment_go_at_the_next_start() -> None:
         log = open_log(disk, CONFIG, recovery_point=log.recovery_point, clean=True)
     snapshots = [name for name in disk.list_directory(DIRECTORY) if name.endswith(".snapshot")]
     assert snapshots == [f"{6:020d}.snapshot"]
+
+
+def test_close_makes_durable_what_checkpoints_only_wrote() -> None:
+    for seed in range(10):
+        disk = make_disk(seed)
+        log = make_log(disk, CONFIG)
+        fill(log, 20)
+        job = log.begin_checkpoint()
+        assert job is not None
+        job.run()
+        log.finish_checkpoint(job)
+        log.close()
+        disk.power_loss()
+        assert disk.size(INDEX) == 19 * 8
+        assert disk.size(INDEX.replace(".index", ".timeindex")) == 19 * 12

@@ -8,9 +8,9 @@ def test_file_has_kafka_s_entries_relative_offset_and_position() -> None:
     index = OffsetIndex(disk, "/data/x.index", 1_000, is_new=True)
     index.add(1_004, 0)
     index.add(1_300, 70_000)
-    captured = index.capture(may_cut=True)
+    captured = index.capture(is_final=True)
     assert captured is not None
-    captured.run(disk, durably=True)
+    captured.run(disk)
     assert disk.read_file("/data/x.index").hex() == "00000004000000000000012c00011170"
 
 

@@ -61,13 +61,13 @@ def test_rebuilt_indexes_equal_the_original_ones() -> None:
     disk = make_disk()
     segment = make(disk, [50, 90, 70, 90, 80, 95], interval=100)
     segment.finish_time_index()
-    for write in segment.capture_indexes(may_cut=True):
-        write.run(disk, durably=False)
+    for write in segment.capture_indexes(is_final=True):
+        write.run(disk)
     names = [segment.path(suffix) for suffix in (".index", ".timeindex")]
     original = [disk.read_file(name) for name in names]
     segment.rebuild_indexes()
-    for write in segment.capture_indexes(may_cut=True):
-        write.run(disk, durably=False)
+    for write in segment.capture_indexes(is_final=True):
+        write.run(disk)
     assert [disk.read_file(name) for name in names] == original
     assert all(original)
 
@@ -108,12 +108,12 @@ def test_cut_to_nothing_starts_anew() -> None:
 def test_settled_indexes_have_nothing_more_to_write() -> None:
     disk = make_disk()
     segment = make(disk, [50, 60])
-    writes = segment.capture_indexes(may_cut=True)
+    writes = segment.capture_indexes(is_final=True)
     assert [write.path for write in writes] == [segment.path(".index"), segment.path(".timeindex")]
     for write in writes:
-        write.run(disk, durably=True)
+        write.run(disk)
     segment.settle_indexes(writes)
-    assert segment.capture_indexes(may_cut=True) == []
+    assert segment.capture_indexes(is_final=True) == []
 
 
 def test_file_is_opened_when_needed_and_closed_once() -> None:

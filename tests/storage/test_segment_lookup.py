@@ -37,8 +37,8 @@ def make(disk: MemoryFileSystem, batches: list[tuple[int, int]], *, interval: in
         offset += count
     segment.publish_all()
     segment.finish_time_index()
-    for write in segment.capture_indexes(may_cut=True):
-        write.run(disk, durably=True)
+    for write in segment.capture_indexes(is_final=True):
+        write.run(disk)
     return reopened(disk, segment)
 
 

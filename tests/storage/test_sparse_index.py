@@ -28,9 +28,9 @@ def make(disk: MemoryFileSystem, entries: list[tuple[int, int]], *, written: int
 
 
 def write(disk: MemoryFileSystem, index: SparseIndex) -> None:
-    captured = index.capture(may_cut=True)
+    captured = index.capture(is_final=True)
     if captured is not None:
-        captured.run(disk, durably=False)
+        captured.run(disk)
         index.settle(captured)
 
 
@@ -74,7 +74,7 @@ def test_drop_values_from_forgets_them_in_memory_and_on_the_file(
 def test_capture_without_changes_is_nothing() -> None:
     disk = make_disk()
     index = make(disk, [(1, 1)], written=1)
-    assert index.capture(may_cut=True) is None
+    assert index.capture(is_final=True) is None
 
 
 def test_new_index_without_entries_writes_an_empty_file() -> None:
@@ -86,10 +86,10 @@ def test_new_index_without_entries_writes_an_empty_file() -> None:
 def test_entries_added_while_a_write_runs_stay_for_the_next() -> None:
     disk = make_disk()
     index = make(disk, [(1, 1), (2, 2)], written=0)
-    captured = index.capture(may_cut=True)
+    captured = index.capture(is_final=True)
     assert captured is not None
     index.append(3, 3)
-    captured.run(disk, durably=True)
+    captured.run(disk)
     index.settle(captured)
     assert index.floor(2) == (2, 2)
     write(disk, index)
@@ -149,13 +149,13 @@ def test_search_through_garbage_ends(garbage: bytes, wanted: int) -> None:
 def test_write_that_was_under_way_during_a_cut_does_not_bring_back_what_was_cut() -> None:
     disk = make_disk()
     index = make(disk, [(1, 1), (2, 2), (3, 3)], written=1)
-    stale = index.capture(may_cut=False)
+    stale = index.capture(is_final=False)
     assert stale is not None
     index.drop_values_from(2)
-    stale.run(disk, durably=False)
+    stale.run(disk)
     index.settle(stale)
     assert index.last() == (1, 1)
-    assert index.capture(may_cut=False) is None
+    assert index.capture(is_final=False) is None
     index.append(9, 9)
     write(disk, index)
     assert disk.read_file(PATH) == ENTRY.pack(1, 1) + ENTRY.pack(9, 9)
@@ -164,13 +164,13 @@ def test_write_that_was_under_way_during_a_cut_does_not_bring_back_what_was_cut(
 def test_write_that_ends_after_a_later_one_does_not_undo_it() -> None:
     disk = make_disk()
     index = make(disk, [(1, 1)], written=0)
-    early = index.capture(may_cut=False)
+    early = index.capture(is_final=False)
     index.append(2, 2)
-    late = index.capture(may_cut=True)
+    late = index.capture(is_final=True)
     assert early is not None
     assert late is not None
-    late.run(disk, durably=True)
-    early.run(disk, durably=False)
+    late.run(disk)
+    early.run(disk)
     index.settle(late)
     index.settle(early)
     assert disk.read_file(PATH) == ENTRY.pack(1, 1) + ENTRY.pack(2, 2)

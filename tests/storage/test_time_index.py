@@ -9,9 +9,9 @@ def test_file_has_kafka_s_entries_timestamp_and_relative_offset() -> None:
     disk = make_disk()
     index = TimeIndex(disk, "/data/x.timeindex", 1_000, is_new=True)
     index.add(1_700_000_000_000, 1_004)
-    captured = index.capture(may_cut=True)
+    captured = index.capture(is_final=True)
     assert captured is not None
-    captured.run(disk, durably=True)
+    captured.run(disk)
     assert disk.read_file("/data/x.timeindex").hex() == "0000018bcfe5680000000004"
 
 

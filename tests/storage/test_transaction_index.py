@@ -10,9 +10,9 @@ SECOND = AbortedTransaction(8, 15, 30, 31)
 
 
 def write(disk: MemoryFileSystem, index: TransactionIndex) -> None:
-    captured = index.capture(may_cut=True)
+    captured = index.capture(is_final=True)
     assert captured is not None
-    captured.run(disk, durably=True)
+    captured.run(disk)
     index.settle(captured)
 
 
@@ -31,7 +31,7 @@ def test_entries_come_back_from_the_file() -> None:
     index.add(FIRST)
     index.add(SECOND)
     write(disk, index)
-    assert index.capture(may_cut=True) is None
+    assert index.capture(is_final=True) is None
     assert TransactionIndex(disk, PATH, is_new=False).entries() == [FIRST, SECOND]
 
 
@@ -40,7 +40,7 @@ def test_no_file_means_no_entries_and_none_is_made() -> None:
     index = TransactionIndex(disk, PATH, is_new=False)
     assert index.entries() == []
     assert not index.is_damaged
-    assert index.capture(may_cut=True) is None
+    assert index.capture(is_final=True) is None
 
 
 def test_truncate_forgets_markers_from_the_offset_on() -> None:
@@ -59,10 +59,10 @@ def test_entry_added_while_a_write_runs_is_written_next_time() -> None:
     disk = make_disk()
     index = TransactionIndex(disk, PATH, is_new=True)
     index.add(FIRST)
-    captured = index.capture(may_cut=True)
+    captured = index.capture(is_final=True)
     assert captured is not None
     index.add(SECOND)
-    captured.run(disk, durably=True)
+    captured.run(disk)
     index.settle(captured)
     write(disk, index)
     assert disk.size(PATH) == 68
@@ -86,7 +86,7 @@ def test_garbage_is_recognised_and_not_written_back_until_replaced(garbage: byte
     index.entries()
     assert index.is_damaged
     index.add(SECOND)
-    assert index.capture(may_cut=True) is None
+    assert index.capture(is_final=True) is None
     index.replace([FIRST, SECOND])
     write(disk, index)
     assert TransactionIndex(disk, PATH, is_new=False).entries() == [FIRST, SECOND]

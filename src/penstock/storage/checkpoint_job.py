@@ -49,7 +49,7 @@ class CheckpointJob:
             self.trimmed.file.flush()
         for _, writes in self.index_writes:
             for write in writes:
-                write.run(self._filesystem, durably=self._is_final)
+                write.run(self._filesystem)
         if self.snapshot is not None:
             path = snapshot_path(self._directory, self.snapshot.offset)
             replace_file(self._filesystem, path, self.snapshot.data)

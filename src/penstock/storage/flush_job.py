@@ -149,7 +149,7 @@ class FlushJob:
             file.truncate(write.end_position)
         file.flush()
         for index_write in closing.index_writes:
-            index_write.run(self._filesystem, durably=True)
+            index_write.run(self._filesystem)
         replace_file(self._filesystem, closing.snapshot_path, closing.snapshot)
 
 

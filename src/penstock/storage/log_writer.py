@@ -116,7 +116,7 @@ class LogWriter:
         old = self.active
         old.finish_time_index()
         closing = SegmentClosing(
-            old.capture_indexes(may_cut=True),
+            old.capture_indexes(is_final=True),
             snapshot_path(self._directory, old.next_offset),
             encode_snapshot(self.producers),
         )

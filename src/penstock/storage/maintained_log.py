@@ -307,7 +307,7 @@ class MaintainedLog(ReadableLog):
 
     def _capture_checkpoint(self, *, is_final: bool) -> CheckpointJob:
         job = CheckpointJob(self._filesystem, self.directory, is_final=is_final)
-        captured = [(segment, segment.capture_indexes(may_cut=is_final)) for segment in self._segments]
+        captured = [(segment, segment.capture_indexes(is_final=is_final)) for segment in self._segments]
         job.index_writes = [(segment, writes) for segment, writes in captured if writes]
         if self.leader_epochs.is_dirty:
             job.epochs = self.leader_epochs.capture()

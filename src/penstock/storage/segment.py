@@ -182,10 +182,10 @@ class Segment:
         self.offset_of_largest_timestamp = offset_of_largest
         self.readable_largest = (largest_timestamp, offset_of_largest)
 
-    def capture_indexes(self, *, may_cut: bool) -> list[IndexWrite]:
-        """What the index files lack; only a job that is alone with them may cut them."""
+    def capture_indexes(self, *, is_final: bool) -> list[IndexWrite]:
+        """What the index files lack; all of it, and durably, when the segment or the log is put aside."""
         indexes = (self.offset_index, self.time_index, self.transaction_index)
-        captured = (index.capture(may_cut=may_cut) for index in indexes)
+        captured = (index.capture(is_final=is_final) for index in indexes)
         return [write for write in captured if write is not None]
 
     def settle_indexes(self, writes: list[IndexWrite]) -> None:

@@ -36,12 +36,14 @@ class IndexWrite(NamedTuple):
     data: bytes
     entry_count: int
     """Entries of the whole index once this is written."""
+    is_final: bool
+    """Whether the file is made durable, because its segment or its log is put aside."""
     cuts: bool
     """Whether the file may go on behind this with what is no longer true."""
     generation: int = 0
     """Which of the index's lives it was captured in; each cut begins another."""
 
-    def run(self, filesystem: FileSystem, *, durably: bool) -> None:
+    def run(self, filesystem: FileSystem) -> None:
         """Write it."""
         file = filesystem.open(self.path, create=True)
         try:
@@ -49,7 +51,7 @@ class IndexWrite(NamedTuple):
                 file.write(self.position, [self.data])
             if self.cuts:
                 file.truncate(self.position + len(self.data))
-            if durably:
+            if self.is_final:
                 file.flush()
         finally:
             file.close()
@@ -87,6 +89,7 @@ class SparseIndex:
         "_generation",
         "_may_exist",
         "_needs_cut",
+        "_needs_flush",
         "_written_count",
         "path",
     )
@@ -101,6 +104,8 @@ class SparseIndex:
         self._may_exist = not is_new
         # Whether the file holds entries that were dropped here.
         self._needs_cut = False
+        # Whether the file holds entries that are not durable.
+        self._needs_flush = False
         self._generation = 0
         self._block: _Block | None = None
 
@@ -160,15 +165,17 @@ class SparseIndex:
             del column[:]
         self._cut_to(0)
 
-    def capture(self, *, may_cut: bool) -> IndexWrite | None:
+    def capture(self, *, is_final: bool) -> IndexWrite | None:
         """What the file lacks, for a job to write; None when it lacks nothing.
 
-        Of two writes under way only one may cut the file, or it could undo the other.
+        A final write also makes durable what is there. Only final ones cut: of two writes under way, one
+        that cuts could undo the other.
         """
         keys, values = self._columns
-        if self._needs_cut and not may_cut:
+        if self._needs_cut and not is_final:
             return None
-        if not keys and not self._needs_cut and self._may_exist:
+        is_durable = not (is_final and self._needs_flush)
+        if not keys and not self._needs_cut and self._may_exist and is_durable:
             return None
         self._may_exist = True
         written = self._count_on_file()
@@ -177,6 +184,7 @@ class SparseIndex:
             position=written * self._entry.size,
             data=b"".join(map(self._entry.pack, keys, values)),
             entry_count=written + len(keys),
+            is_final=is_final,
             cuts=self._needs_cut,
             generation=self._generation,
         )
@@ -191,6 +199,7 @@ class SparseIndex:
                 del column[:done]
             self._written_count = write.entry_count
             self._block = None
+        self._needs_flush = not write.is_final
         if write.cuts:
             self._needs_cut = False
 

@@ -71,15 +71,12 @@ class TransactionIndex:
         self._is_dirty = self._is_dirty or len(kept) != len(self.entries())
         self._entries = kept
 
-    def capture(self, *, may_cut: bool) -> IndexWrite | None:
-        """The whole content, for a job to write; None when the file has it, or must be made anew.
-
-        It replaces the file, so only a job that may cut files gets it.
-        """
-        if not self._is_dirty or self._entries is None or self.is_damaged or not may_cut:
+    def capture(self, *, is_final: bool) -> IndexWrite | None:
+        """The whole content, for a final write; None when the file has it, or must be made anew."""
+        if not self._is_dirty or self._entries is None or self.is_damaged or not is_final:
             return None
         data = b"".join(ENTRY.pack(VERSION, *entry) for entry in self._entries)
-        return IndexWrite(self.path, 0, data, len(self._entries), cuts=True)
+        return IndexWrite(self.path, 0, data, len(self._entries), is_final=True, cuts=True)
 
     def settle(self, write: IndexWrite) -> None:
         """The job succeeded; if nothing was added meanwhile, the file has everything."""
