@@ -80,7 +80,10 @@ class Connection:
 
     def send(self, data: bytes | bytearray | memoryview) -> None:
         """Send all of ``data``."""
-        self.socket.sendall(data)
+        try:
+            self.socket.sendall(data)
+        except OSError as error:
+            raise self._lost(error) from error
 
     def receive_frame(self) -> bytearray:
         """The next answer, without its length."""
@@ -112,8 +115,14 @@ class Connection:
         view = memoryview(data)
         filled = 0
         while filled < size:
-            received = self.socket.recv_into(view[filled:])
+            try:
+                received = self.socket.recv_into(view[filled:])
+            except OSError as error:
+                raise self._lost(error) from error
             if not received:
                 raise BenchError(f"The broker at {self.address} closed the connection.")
             filled += received
         return data
+
+    def _lost(self, error: OSError) -> BenchError:
+        return BenchError(f"The connection to the broker at {self.address} broke: {error.strerror or error}.")

@@ -11,7 +11,7 @@ from typing import Protocol
 from penstock.model.errors import FlushFailedError, StorageError
 from penstock.storage.log import FlushJob
 
-INLINE_BYTES_MAX = 128 * 1024
+INLINE_BYTES_MAX = 1024 * 1024
 """A larger write would keep the loop from its clients for longer than a thread costs."""
 
 Outcomes = Sequence[BaseException | None]
