@@ -25,12 +25,26 @@ RECENT_BATCHES_PER_PRODUCER = 5
 PRODUCER_IDS_PER_PARTITION_MAX = 100_000
 PRODUCER_ID_BLOCK_SIZE = 1_000
 
+TRANSACTIONAL_ID_LENGTH_MAX = 1_024
+TRANSACTIONAL_IDS_PER_SHARD_MAX = 100_000
+PARTITIONS_PER_TRANSACTION_MAX = 10_000
+VERIFICATIONS_PER_PARTITION_MAX = 10_000
+
+TRANSACTIONS_PER_TICK_MAX = 100
+"""How many timed-out transactions, and how many idle ids, a coordinator deals with in one batch."""
+
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 DECOMPRESSION_RATIO_MAX = 100
 """How many times the largest batch a topic takes its records may be when decompressed."""
 
 ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
 """A zstd window up to this size (what RFC 8878 asks of every decoder) does not count as decompressed."""
+
+PENDING_MEMBERS_PER_GROUP_MAX = 10_000
+"""Member ids given out and not used yet: clients that never come back must not fill the memory."""
+
+GROUP_RECORDS_PER_TICK = 1_000
+"""A coordinator that deletes old offsets writes them in batches of about this many records."""
 
 FETCH_SESSIONS_MAX = 1_000
 PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64
