@@ -1,0 +1,125 @@
+"""The leaders' part: which transactional batches, and which markers, may enter a partition's log.
+
+A batch that arrives late (KIP-890, part 1). A transaction ends while one of its batches is still on its way.
+If the leader appended it after the marker, it would open a transaction that nobody will ever end: readers of
+committed records would wait for ever. So before the first batch of a transaction is appended, the coordinator
+is asked whether the partition is in it (TV1), or to add it (TV2). By the time the answer arrives the
+transaction may have ended; the *guard* that was taken before asking tells, because a marker takes it away.
+
+A marker that arrives twice. In the second protocol a marker has a higher epoch than everything it ends, and
+the next transaction has the marker's. A copy that is late could therefore end the next transaction; it is
+known by not being higher than what the log has seen, and has then been written before.
+"""
+
+from enum import Enum, auto
+
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.model.limits import VERIFICATIONS_PER_PARTITION_MAX
+from penstock.transactions.version import TransactionVersion
+
+_ABORTABLE_KNOWN_FROM = 11
+_TV2_PRODUCE_FROM = 12
+
+_COORDINATOR_TROUBLE = frozenset(
+    {
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.REQUEST_TIMED_OUT,
+    }
+)
+
+
+class Verifications:
+    """The batches of one partition that wait for the coordinator's word.
+
+    The shell takes a guard, asks, and appends only if the guard still stands, all of one batch before it
+    looks at the producer's next. Bounded: the oldest guards are lost first, and their batches refused.
+    """
+
+    __slots__ = ("_guards", "_newest")
+
+    def __init__(self) -> None:
+        #: Producer id to epoch and guard, oldest first; only while no transaction of it is open in the log.
+        self._guards: dict[int, tuple[int, int]] = {}
+        self._newest = 0
+
+    def __len__(self) -> int:
+        return len(self._guards)
+
+    def begin(self, producer_id: int, producer_epoch: int) -> int:
+        """The guard to hold while the coordinator is asked; batches in flight together share one."""
+        known = self._guards.get(producer_id)
+        if known is not None and known[0] == producer_epoch:
+            return known[1]
+        if known is not None and known[0] > producer_epoch:
+            raise ApiError(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"Producer {producer_id} uses epoch {producer_epoch}; epoch {known[0]} has taken over.",
+            )
+        self._newest += 1
+        self._guards.pop(producer_id, None)
+        self._guards[producer_id] = (producer_epoch, self._newest)
+        if len(self._guards) > VERIFICATIONS_PER_PARTITION_MAX:
+            del self._guards[next(iter(self._guards))]
+        return self._newest
+
+    def check(self, producer_id: int, producer_epoch: int, guard: int, *, produce_version: int) -> None:
+        """Raise unless nothing has ended the transaction since the guard was taken."""
+        if self._guards.get(producer_id) != (producer_epoch, guard):
+            raise ApiError(
+                _not_in_transaction(produce_version),
+                f"The transaction of producer {producer_id} ended before its batch could be appended.",
+            )
+
+    def end(self, producer_id: int) -> None:
+        """The transaction is open in the log, which vouches for later batches, or a marker has ended it."""
+        self._guards.pop(producer_id, None)
+
+
+def is_verify_only(produce_version: int) -> bool:
+    """Whether to ask only (the client has added the partition itself), or to add it for the client (TV2)."""
+    return produce_version < _TV2_PRODUCE_FROM
+
+
+def produce_error(code: ErrorCode, produce_version: int) -> ErrorCode:
+    """What a producer is told when the coordinator says no.
+
+    Trouble in finding the coordinator's word becomes an error that every client has always retried.
+    """
+    if code in _COORDINATOR_TROUBLE:
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    if code is ErrorCode.CONCURRENT_TRANSACTIONS and produce_version < _TV2_PRODUCE_FROM:
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code in (ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE):
+        return _not_in_transaction(produce_version)
+    return code
+
+
+class MarkerVerdict(Enum):
+    """What to do with a marker."""
+
+    APPEND = auto()
+    ALREADY_WRITTEN = auto()
+    """Report success and append nothing."""
+
+
+def judge_marker(*, marker_epoch: int, known_epoch: int | None, version: TransactionVersion) -> MarkerVerdict:
+    """Compare a marker with the producer's epoch in the log, if it has one; a former epoch is refused."""
+    if known_epoch is None or marker_epoch > known_epoch:
+        return MarkerVerdict.APPEND
+    if marker_epoch < known_epoch:
+        raise ApiError(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"A marker has epoch {marker_epoch}; epoch {known_epoch} has taken over.",
+        )
+    return MarkerVerdict.ALREADY_WRITTEN if version.raises_epoch else MarkerVerdict.APPEND
+
+
+def _not_in_transaction(produce_version: int) -> ErrorCode:
+    is_abortable_known = produce_version >= _ABORTABLE_KNOWN_FROM
+    return ErrorCode.TRANSACTION_ABORTABLE if is_abortable_known else ErrorCode.INVALID_TXN_STATE
