@@ -219,7 +219,8 @@ class Coordinator:
         self.shard.validate()
         self._held.append((len(self.log), outcome))
         if self.is_committing:
-            self.commit()
+            self.committed_end = len(self.log)
+        self._release()
         return outcome
 
     def _append(self, record: CoordinatorRecord) -> None:
