@@ -99,6 +99,21 @@ def test_topic_with_its_own_compression_stores_that_codec(
         assert {batch.codec for batch in raw.fetch_all(topic)} == {CODECS[stored_codec]}
 
 
+def test_topic_with_its_own_compression_and_its_own_time_keeps_both(
+    bootstrap: str, admin: AdminClient, unique: UniqueName
+) -> None:
+    settings = {"compression.type": "gzip", "message.timestamp.type": "LogAppendTime"}
+    topic = create_topic(admin, unique(), config=settings)
+
+    send(make_producer(bootstrap, compression_type="lz4"), topic, [{"value": b"v" * 500, "timestamp": 1000}])
+
+    (message,) = read_all(bootstrap, topic)
+    assert message.value() == b"v" * 500
+    assert message.timestamp()[0] == TIMESTAMP_LOG_APPEND_TIME
+    with Connection(bootstrap) as raw:
+        assert {batch.codec for batch in raw.fetch_all(topic)} == {CODECS["gzip"]}
+
+
 def test_headers_and_empty_parts_survive(bootstrap: str, admin: AdminClient, unique: UniqueName) -> None:
     topic = create_topic(admin, unique())
     headers = [

@@ -142,12 +142,6 @@ def test_codec_that_does_not_exist_is_unsupported(codec: int) -> None:
     assert refusal(batch_with(attributes=codec)).code is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
 
-def test_zstd_from_a_client_too_old_for_it_is_unsupported() -> None:
-    batch = build_batch(RECORDS, codec=Codec.ZSTD)
-    error = refusal(batch, ProduceRules(zstd_allowed=False))
-    assert error.code is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-
-
 def at(*timestamps: int) -> bytearray:
     return build_batch([NewRecord(value=b"", timestamp=timestamp) for timestamp in timestamps])
 

@@ -41,7 +41,7 @@ _RECORDS_MAX = DECOMPRESSED_BYTES_MAX // RECORD_BYTES_MIN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProduceRules:
-    """What one topic (and one version of Produce) allows."""
+    """What one topic allows."""
 
     max_message_bytes: int = 1024 * 1024 + LOG_OVERHEAD
     segment_bytes: int = 1024 * 1024 * 1024
@@ -51,8 +51,6 @@ class ProduceRules:
     log_append_time: bool = False
     target_codec: Codec | None = None
     """What batches are stored with; None keeps the producer's choice."""
-    zstd_allowed: bool = True
-    """Versions of Produce below 7 come from clients that must not know zstd."""
 
     @property
     def decompressed_bytes_max(self) -> int:
@@ -130,10 +128,6 @@ def _check_codec(codec: int, count: int, rules: ProduceRules) -> None:
     if codec > Codec.ZSTD:
         raise RecordError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"Compression codec {codec} does not exist."
-        )
-    if codec == Codec.ZSTD and not rules.zstd_allowed:
-        raise RecordError(
-            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "Produce requests below version 7 cannot use zstd."
         )
     if count > _RECORDS_MAX:
         raise _invalid(f"Batch claims {count} records, no batch holds more than {_RECORDS_MAX}.")

@@ -24,8 +24,9 @@ from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis
+from penstock.records.batch import BatchHeader, read_header
 from penstock.records.errors import RecordError
-from penstock.records.validation import rewrite_batch, validate_produced
+from penstock.records.validation import needs_rewrite, rewrite_batch, validate_produced
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.framing import encode_response
 from penstock.wire.messages.produce import (
@@ -94,15 +95,21 @@ def _append(
     rules = partition.rules
     batch = bytearray() if data.records is None else data.records
     header = validate_produced(batch, rules, now)
+    if header.attributes:
+        _check_attributes(header, version)
+    if needs_rewrite(header, rules):
+        batch = rewrite_batch(batch, header, rules, now)
+        header = read_header(batch)
+    outcome.result = partition.append(batch, header, now)
+    outcome.partition = partition
+
+
+def _check_attributes(header: BatchHeader, version: int) -> None:
+    """What depends on more than the batch itself."""
     if header.codec == ZSTD_CODEC and version < ZSTD_SINCE_VERSION:
         raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7 or later")
     if header.is_transactional:
         raise ApiError(ErrorCode.INVALID_TXN_STATE, "The producer has no transaction open on this broker.")
-    if rules.target_codec is not None and rules.target_codec != header.codec:
-        batch = rewrite_batch(batch, header, rules, now)
-        header = validate_produced(batch, rules, now)
-    outcome.result = partition.append(batch, header, now)
-    outcome.partition = partition
 
 
 def _answer_nothing(outcomes: list[ProduceOutcome], reply: Reply) -> None:
