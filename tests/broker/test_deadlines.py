@@ -32,12 +32,23 @@ class MovedLoop(asyncio.SelectorEventLoop):
                 callback()
 
 
+class Named:
+    """Remembers that it expired, in a list shared with others."""
+
+    def __init__(self, name: str, called: list[str]) -> None:
+        self._name = name
+        self._called = called
+
+    def expire(self) -> None:
+        self._called.append(self._name)
+
+
 def test_deadlines_are_kept_in_order_and_never_early() -> None:
     loop = MovedLoop()
     called: list[str] = []
     deadlines = Deadlines(loop)
-    deadlines.add(5_000, lambda: called.append("five"))
-    deadlines.add(1_000, lambda: called.append("one"))
+    deadlines.add(5_000, Named("five", called))
+    deadlines.add(1_000, Named("one", called))
     loop.move(1)
     assert called == []
     loop.move(2)
@@ -52,9 +63,24 @@ def test_deadlines_are_kept_in_order_and_never_early() -> None:
 def test_deadlines_stop_ticking_when_nothing_is_left() -> None:
     loop = MovedLoop()
     deadlines = Deadlines(loop)
-    deadlines.add(0, lambda: None)
+    deadlines.add(0, Named("now", []))
     loop.move(3)
     assert loop.timers == []
-    deadlines.add(0, lambda: None)
+    deadlines.add(0, Named("again", []))
     assert len(loop.timers) == 1
+    loop.close()
+
+
+def test_deadlines_keep_nothing_of_those_who_left() -> None:
+    loop = MovedLoop()
+    called: list[str] = []
+    deadlines = Deadlines(loop)
+    answered, waiting = Named("answered", called), Named("waiting", called)
+    tick = deadlines.add(30_000, answered)
+    deadlines.add(30_000, waiting)
+    deadlines.leave(tick, answered)
+    assert len(deadlines) == 1
+    loop.move(32)
+    assert called == ["waiting"]
+    deadlines.leave(tick, answered)
     loop.close()

@@ -208,6 +208,21 @@ def send_until_blocked(connection: Connection, data: bytes) -> None:
 
 
 @pytest.mark.slow
+def test_traffic_leaves_nothing_behind_in_memory(make_server: MakeServer, unique: UniqueName) -> None:
+    """Three hundred megabytes in and out: a request or reply that outlives its answer would show."""
+    server = make_server({"tail.cache.bytes": 16 * MEBIBYTE})
+    before = server.resident_bytes()
+    topic = fill_topic(server, unique(), records=300, record_bytes=1_000_000)
+    assert server.resident_bytes() - before < 80 * MEBIBYTE
+    frame = fetch_frame(topic)
+    with Connection(server.bootstrap) as connection:
+        for _ in range(300):
+            connection.send(frame)
+            connection.receive_frame()
+    assert server.resident_bytes() - before < 80 * MEBIBYTE
+
+
+@pytest.mark.slow
 def test_slow_senders_of_large_requests_stay_within_the_memory_bound(make_server: MakeServer) -> None:
     """Sixty clients announce 15 MiB each and send most of it: 900 MiB if all were taken in."""
     server = make_server({"queued.max.request.bytes": 64 * MEBIBYTE})

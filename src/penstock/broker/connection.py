@@ -218,6 +218,7 @@ class Connection(asyncio.BufferedProtocol):
             self._around.memory.release(reply.frame_bytes)
             if reply.parts:
                 self._outbox.put(reply.parts)
+                reply.parts = []  # whoever still holds the reply must not hold what was sent with it
         if self._queue:
             self._start_requests()
         if not self._is_reading:

@@ -2,14 +2,25 @@
 
 Nearly every produce request is answered long before its timeout. A timer of the event loop for each would
 cost more than the rest of the waiting; so deadlines are gathered by the second and looked at once a second.
-What is called may have been answered already, and must know. A deadline is kept to within a second, late
-rather than early.
+Who is answered leaves at once: a request must not live on until its deadline, with all its records.
+
+A deadline is kept to within a second, late rather than early.
 """
 
 import asyncio
-from collections.abc import Callable
+from typing import NewType, Protocol
 
 TICK_SECONDS = 1.0
+
+Tick = NewType("Tick", int)
+"""The moment at which somebody is called, by which it can leave again."""
+
+
+class Expiring(Protocol):
+    """Whoever waits no longer than some moment."""
+
+    def expire(self) -> None:
+        """The moment has passed."""
 
 
 class Deadlines:
@@ -17,26 +28,35 @@ class Deadlines:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._by_tick: dict[int, list[Callable[[], None]]] = {}
+        self._by_tick: dict[Tick, dict[Expiring, None]] = {}
         self._is_ticking = False
 
-    def add(self, delay_ms: int, callback: Callable[[], None]) -> None:
-        """Call back at the first tick after ``delay_ms``."""
-        tick = int((self._loop.time() + delay_ms / 1000) / TICK_SECONDS) + 1
-        waiting = self._by_tick.get(tick)
-        if waiting is not None:
-            waiting.append(callback)
-            return
-        self._by_tick[tick] = [callback]
+    def __len__(self) -> int:
+        return sum(map(len, self._by_tick.values()))
+
+    def add(self, delay_ms: int, waiting: Expiring) -> Tick:
+        """Have it expire at the first tick after ``delay_ms``, unless it leaves before."""
+        tick = Tick(int((self._loop.time() + delay_ms / 1000) / TICK_SECONDS) + 1)
+        together = self._by_tick.get(tick)
+        if together is None:
+            together = self._by_tick[tick] = {}
+        together[waiting] = None
         if not self._is_ticking:
             self._is_ticking = True
             self._loop.call_later(TICK_SECONDS, self._tick)
+        return tick
+
+    def leave(self, tick: Tick, waiting: Expiring) -> None:
+        """It waits no longer."""
+        together = self._by_tick.get(tick)
+        if together is not None:
+            together.pop(waiting, None)
 
     def _tick(self) -> None:
         now = int(self._loop.time() / TICK_SECONDS)
         for tick in sorted(each for each in self._by_tick if each <= now):
-            for callback in self._by_tick.pop(tick):
-                callback()
+            for waiting in self._by_tick.pop(tick):
+                waiting.expire()
         self._is_ticking = bool(self._by_tick)
         if self._is_ticking:
             self._loop.call_later(TICK_SECONDS, self._tick)

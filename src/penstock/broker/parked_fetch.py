@@ -70,7 +70,6 @@ class ParkedFetch:
         self._answer = answer
         self._timer: asyncio.TimerHandle | None = None
         self._partitions: list[Partition] = []
-        self._wake: Callable[[], None] = self._look_again  # one object, so that it can be removed again
 
     def start(self) -> None:
         """Answer at once if possible, otherwise wait."""
@@ -80,10 +79,11 @@ class ParkedFetch:
             return
         self._partitions = [read.partition for read in reads if read.partition is not None]
         for partition in self._partitions:
-            partition.add_fetch_waiter(self._wake)
+            partition.add_fetch_waiter(self)
         self._timer = self._broker.loop.call_later(self._limits.max_wait_ms / 1000, self._time_is_up)
 
-    def _look_again(self) -> None:
+    def wake(self) -> None:
+        """A high watermark has moved: look again."""
         if self._is_abandoned():
             self._stop_waiting()
             return
@@ -101,7 +101,7 @@ class ParkedFetch:
         if self._timer is not None:
             self._timer.cancel()
         for partition in self._partitions:
-            partition.remove_fetch_waiter(self._wake)
+            partition.remove_fetch_waiter(self)
         self._partitions = []
 
     def _is_enough(self, reads: list[PartitionRead]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from penstock.broker.deadlines import Deadlines
+from penstock.broker.deadlines import Deadlines, Tick
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.storage.append_result import AppendResult
@@ -42,7 +42,15 @@ class ProduceOutcome:
 class ParkedProduce:
     """Counts down the partitions whose outcome is not known; answers at the last one, or when time is up."""
 
-    __slots__ = ("_answer", "_is_answered", "_is_complete", "_waiting_count", "outcomes")
+    __slots__ = (
+        "_answer",
+        "_deadlines",
+        "_is_answered",
+        "_is_complete",
+        "_tick",
+        "_waiting_count",
+        "outcomes",
+    )
 
     def __init__(self, answer: Callable[[list[ProduceOutcome]], None]) -> None:
         self._answer = answer
@@ -51,6 +59,8 @@ class ParkedProduce:
         self._waiting_count = 0
         self._is_complete = False
         self._is_answered = False
+        self._deadlines: Deadlines | None = None
+        self._tick = Tick(0)
 
     def add(self, outcome: ProduceOutcome) -> None:
         """One more partition to wait for."""
@@ -61,17 +71,24 @@ class ParkedProduce:
         """One partition less to wait for."""
         self._waiting_count -= 1
         if not self._waiting_count and self._is_complete:
-            self._finish()
+            if self._deadlines is not None:
+                self._deadlines.leave(self._tick, self)
+            self.expire()
 
     def finish_or_wait(self, deadlines: Deadlines, timeout_ms: int) -> None:
         """All partitions are added: answer when nothing is waited for, or at the deadline."""
         self._is_complete = True
         if self._waiting_count:
-            deadlines.add(timeout_ms, self._finish)
+            self._deadlines = deadlines
+            self._tick = deadlines.add(timeout_ms, self)
         else:
-            self._finish()
+            self.expire()
 
-    def _finish(self) -> None:
-        if not self._is_answered:
-            self._is_answered = True
-            self._answer(self.outcomes)
+    def expire(self) -> None:
+        """Answer with what is known now."""
+        if self._is_answered:
+            return
+        self._is_answered = True
+        # Outcomes know us and we know them: let go, or request and records stay until the next collection.
+        outcomes, self.outcomes = self.outcomes, []
+        self._answer(outcomes)

@@ -5,6 +5,7 @@ one with acks=all when the high watermark has passed them. Consumers see nothing
 """
 
 from collections.abc import Callable
+from typing import Protocol
 
 from penstock.broker.flusher import Flusher
 from penstock.broker.offset_waiters import OffsetWaiters
@@ -18,7 +19,12 @@ from penstock.replication.leader import LocalLogFlushed, MinInsyncReplicasChange
 from penstock.storage.log import AppendResult, FlushJob, Log
 from penstock.storage.log_config import LogConfig
 
-Wake = Callable[[], None]
+
+class FetchWaiter(Protocol):
+    """A fetch that has not got enough yet."""
+
+    def wake(self) -> None:
+        """The high watermark has moved."""
 
 
 class Partition:
@@ -46,7 +52,7 @@ class Partition:
         self._on_flushed = on_flushed
         self._flush_waiters = OffsetWaiters()
         self._replication_waiters = OffsetWaiters()
-        self._fetch_waiters: dict[Wake, None] = {}
+        self._fetch_waiters: dict[FetchWaiter, None] = {}
         self.is_deleted = False
 
     def __str__(self) -> str:
@@ -93,13 +99,13 @@ class Partition:
         else:
             self._flush_waiters.add(last_offset, outcome)
 
-    def add_fetch_waiter(self, wake: Wake) -> None:
-        """Have ``wake`` called at every movement of the high watermark."""
-        self._fetch_waiters[wake] = None
+    def add_fetch_waiter(self, waiter: FetchWaiter) -> None:
+        """Wake the waiter at every movement of the high watermark."""
+        self._fetch_waiters[waiter] = None
 
-    def remove_fetch_waiter(self, wake: Wake) -> None:
+    def remove_fetch_waiter(self, waiter: FetchWaiter) -> None:
         """Forget a waiter, whether or not it is here."""
-        self._fetch_waiters.pop(wake, None)
+        self._fetch_waiters.pop(waiter, None)
 
     def configure(self, config: LogConfig, rules: ProduceRules, min_insync_replicas: int) -> None:
         """Settings of the topic have changed."""
@@ -133,5 +139,5 @@ class Partition:
         self._wake_fetchers()
 
     def _wake_fetchers(self) -> None:
-        for wake in list(self._fetch_waiters):
-            wake()
+        for waiter in list(self._fetch_waiters):
+            waiter.wake()
