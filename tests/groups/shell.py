@@ -65,6 +65,7 @@ class Shell:
     def __post_init__(self) -> None:
         self._tokens = itertools.count(1)
         self._uuids = numbered_uuids()
+        self._decoded: list[GroupRecord] = []
         self.shard = self._new_shard()
         self.shadow = self._new_shard()
         self.take(self.shard.loaded(Millis(self.now)))
@@ -97,7 +98,7 @@ class Shell:
     def wait(self, duration_ms: int) -> None:
         """Let time pass, from deadline to deadline."""
         end = self.now + duration_ms
-        for _ in range(100_000):
+        for _ in range(10_000):
             due = self.shard.next_deadline()
             if due is None or due > end:
                 break
@@ -126,8 +127,7 @@ class Shell:
 
     def records(self) -> list[GroupRecord]:
         """Everything in the log but markers."""
-        found = [decode(each.record.key, each.record.value) for each in self.log if each.record is not None]
-        return [record for record in found if record is not None]
+        return self._decoded
 
     def take(self, outcome: Outcome) -> None:
         """Append, replay, answer."""
@@ -144,6 +144,9 @@ class Shell:
 
     def _append(self, logged: Logged) -> None:
         self.log.append(logged)
+        decoded = None if logged.record is None else decode(logged.record.key, logged.record.value)
+        if decoded is not None:
+            self._decoded.append(decoded)
         for shard in (self.shard, self.shadow):
             _replay(shard, logged, len(self.log) - 1)
 

@@ -12,6 +12,9 @@ from penstock.groups.member import Member
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import Millis
 
+FURTHER_WAIT_MS_MIN = 1_000
+"""Members may ask for a rebalance timeout of nothing; to wait for nothing again and again would be a loop."""
+
 
 def membership_changed(group: LiveGroup, now: Millis) -> Outcome:
     """Begin a round, or go on with the one under way if all who are left have joined it."""
@@ -49,7 +52,8 @@ def complete_join_phase(group: LiveGroup, now: Millis) -> Outcome:
     if _elect_joined_leader(group):
         return outcome + _begin_generation(group, now)
     # Only static members are left, and none has come back: wait for one, or for the end of their sessions.
-    group.timers.start_join_phase(Millis(now + group.members.rebalance_timeout_ms))
+    longer_ms = max(group.members.rebalance_timeout_ms, FURTHER_WAIT_MS_MIN)
+    group.timers.start_join_phase(Millis(now + longer_ms))
     return outcome
 
 
