@@ -122,3 +122,23 @@ def test_damaged_file_never_leads_to_wrong_data(
     with suppress(ApiError):
         put(log, make_batch(b"after"), leader_epoch=9)
         log.flush()
+
+
+def test_reported_damage_keeps_the_log_from_being_written_until_the_report_is_removed() -> None:
+    disk = make_disk()
+    log = make_log(disk)
+    for _ in range(3):
+        put(log, make_batch(b"x" * 100))
+    log.close()
+    path = f"{DIRECTORY}/00000000000000000000.log"
+    damage(disk, path, "flip", 0.99, 1)
+    assert open_log(disk, recovery_point=3, clean=True, sealed_offset=3).is_offline
+
+    # An unclean start looks only at what lies beyond the recovery point, and sees nothing wrong.
+    again = open_log(disk, recovery_point=3, sealed_offset=3)
+    assert again.is_offline
+    assert again.refusal is not None
+    assert "00000000000000000000.corrupt" in again.refusal
+
+    disk.unlink(f"{DIRECTORY}/00000000000000000000.corrupt")
+    assert not open_log(disk, recovery_point=3, sealed_offset=3).is_offline

@@ -132,6 +132,8 @@ class _Opening:
         else:
             self._report.was_clean = False
             self._recover(number, end if last_is_good else _step_back(end))
+        if self._report.damage is None:
+            self._report.damage = self._damage_found_before()
         self._drop_snapshots(snapshot_offsets)
         return self._opened(snapshot_offsets)
 
@@ -319,6 +321,16 @@ class _Opening:
             # The report is for people; the log says the same to whoever asks it.
             self._report.report_is_missing = True
 
+    def _damage_found_before(self) -> Damage | None:
+        """What an earlier start reported, until an operator decides by removing the report.
+
+        That this start has not met the damage proves nothing: it may lie below the recovery point by now.
+        """
+        for name in self._filesystem.list_directory(self._directory):
+            if name.endswith(CORRUPT_SUFFIX):
+                return _read_damage_report(self._filesystem, join_path(self._directory, name))
+        return None
+
     def _drop_snapshots(self, offsets: set[int]) -> None:
         """Remove snapshots of what is no longer there, and old ones that belong to no segment."""
         if self._report.damage is not None:
@@ -362,3 +374,19 @@ def _step_back(end: SegmentEnd) -> SegmentEnd:
 
 def _part(data: memoryview, start: int, size: int) -> memoryview:
     return data[start : start + size]
+
+
+def _read_damage_report(filesystem: FileSystem, path: str) -> Damage:
+    """The damage that a report describes; a report that cannot be read is damage enough."""
+    try:
+        report = json.loads(filesystem.read_file(path))
+        return Damage(
+            path=str(report["file"]),
+            position=int(report["position"]),
+            offset=int(report["offset"]),
+            reason=f"{report['reason']} (found by an earlier start; remove {path} to write on all the same)",
+        )
+    except (KeyError, TypeError, ValueError):
+        return Damage(
+            path=path, position=0, offset=0, reason="an earlier start found damage and reported it here"
+        )
