@@ -103,14 +103,10 @@ def test_every_key_explains_itself(key: ConfigKey) -> None:
     assert key.read_by or "does not act on it yet" in key.doc
 
 
-NOT_WIRED: set[str] = set()
-WAITING = pytest.mark.xfail(strict=True, reason="in the table, but the broker does not ask for it")
-
-
 @pytest.mark.parametrize(
     "key",
     [
-        pytest.param(key, id=f"{key.scope}:{key.name}", marks=WAITING if key.name in NOT_WIRED else ())
+        pytest.param(key, id=f"{key.scope}:{key.name}")
         for key in ALL_KEYS
         if key.read_by or key.scope is Scope.BROKER
     ],
