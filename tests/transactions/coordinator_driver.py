@@ -197,13 +197,15 @@ class Coordinator:
 
     def raise_epoch_to(self, epoch: int) -> Identity:
         """Pretend that the id was used very often."""
-        identity = self.initialised()
-        value = self.current
-        aged = TransactionMetadata.create(
-            NAME, producer_id=value.producer_id, timeout_ms=TIMEOUT_MS, now=self.now
-        )
-        self._append(_record_with_epoch(aged, epoch))
-        return identity[0], epoch
+        producer_id, _ = self.initialised()
+        self.plant(NAME, producer_id=producer_id, epoch=epoch)
+        return producer_id, epoch
+
+    def plant(self, name: str, *, producer_id: int, epoch: int) -> None:
+        """Let the log say that a producer has this epoch."""
+        value = TransactionMetadata.create(name, producer_id=producer_id, timeout_ms=TIMEOUT_MS, now=self.now)
+        self._append(to_record(replace(value, producer_epoch=epoch)))
+        self.commit()
 
     def _new_shard(self) -> TransactionShard:
         return TransactionShard(
@@ -293,7 +295,3 @@ def errors_of(response: Struct) -> dict[TopicPartition, ErrorCode]:
         for topic in (*response.results_by_topic_v3_and_below, *topics)
         for result in topic.results_by_partition
     }
-
-
-def _record_with_epoch(value: TransactionMetadata, epoch: int) -> CoordinatorRecord:
-    return to_record(replace(value, producer_epoch=epoch))
