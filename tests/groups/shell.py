@@ -72,12 +72,15 @@ class Shell:
 
     def send(self, request: Struct, *, version: int, client: str = "client", host: str = "/127.0.0.1") -> int:
         """Give the shard a request; returns its token."""
-        token = next(self._tokens)
+        token = self.new_token()
         event = RequestReceived(
             token=token, request=request, api_version=version, client_id=client, client_host=host
         )
         self.take(self.shard.handle(event, Millis(self.now)))
         return token
+
+    def new_token(self) -> int:
+        return next(self._tokens)
 
     def ask(self, kind: type[R], request: Struct, *, version: int, client: str = "client") -> R:
         """Give the shard a request that it answers at once."""
