@@ -67,7 +67,11 @@ class Verifications:
         return self._newest
 
     def check(self, producer_id: int, producer_epoch: int, guard: int, *, produce_version: int) -> None:
-        """Raise unless nothing has ended the transaction since the guard was taken."""
+        """Raise unless nothing has ended the transaction since the guard was taken.
+
+        Not to be asked when the producer's transaction is open in the log by now, at this epoch: a batch that
+        was in flight together with this one has opened it, and the guard is gone for that reason.
+        """
         if self._guards.get(producer_id) != (producer_epoch, guard):
             raise ApiError(
                 _not_in_transaction(produce_version),
