@@ -113,6 +113,7 @@ class TransactionMachine(RuleBasedStateMachine):
         self.deliveries: dict[int, Delivery] = {}
         self.told: dict[str, Told] = defaultdict(Told)
         self.reports: list[WriteMarkers] = []
+        self.reported: dict[WriteMarkers, set[TopicPartition]] = defaultdict(set)
         #: Which decision in the log an order is about.
         self.decisions: dict[WriteMarkers, int] = {}
         #: What leaders have on disk of each decision; a completion without all of it would be premature.
@@ -203,6 +204,7 @@ class TransactionMachine(RuleBasedStateMachine):
         self.checked_end = 0
         self.newest.clear()
         self.deliveries.clear()
+        self.reported.clear()
         self.coordinator.restart()
 
     @precondition(lambda self: self.coordinator.orders)
@@ -352,11 +354,12 @@ class TransactionMachine(RuleBasedStateMachine):
             self._write_markers(order, set(order.partitions))
 
     def _write_markers(self, order: WriteMarkers, written: set[TopicPartition]) -> None:
-        marked = self.marked[self.decisions[order]]
-        marked |= written
+        """Leaders write; an order is done when all of it was reported, whatever earlier orders have done."""
+        self.marked[self.decisions[order]] |= written
+        self.reported[order] |= written
         self.reports.append(order)
         self.coordinator.report(order, sorted(written))
-        if marked >= set(order.partitions) and order in self.coordinator.orders:
+        if self.reported[order] >= set(order.partitions) and order in self.coordinator.orders:
             self.coordinator.orders.remove(order)
 
     def _check_record(self, offset: int, name: str, value: TransactionMetadata | None) -> None:
