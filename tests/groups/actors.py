@@ -46,6 +46,7 @@ class Actor:
     generation: int = -1
     #: The JoinGroup or SyncGroup that was sent last.
     token: int = 0
+    is_leader: bool = False
 
     def send_join(self, *, member_id: str | None = None) -> int:
         """Send JoinGroup with the id it has, or another one."""
@@ -78,6 +79,7 @@ class Actor:
         response = self.shell.answer(JoinGroupResponse, self.token)
         if response.error_code == ErrorCode.NONE:
             self.member_id, self.generation = response.member_id, response.generation_id
+            self.is_leader = response.leader == response.member_id
         return response
 
     def sync(self, assignments: Mapping[str, bytes] | None = None) -> int:

@@ -11,12 +11,15 @@ from penstock.groups.records import GroupRecord, decode
 from penstock.groups.settings import GroupSettings
 from penstock.groups.shard import GroupShard
 from penstock.model.ids import ZERO_TOPIC_ID, Millis, TopicId
+from penstock.wire.api_keys import APIS, ApiKey
+from penstock.wire.framing import encode_response
 from penstock.wire.schema import Struct
 
 R = TypeVar("R", bound=Struct)
 
 START = 1_000_000
 DEFAULTS = GroupSettings()
+API_KEYS: dict[type[Struct], ApiKey] = {spec.request: spec.key for spec in APIS.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class Shell:
         self._tokens = itertools.count(1)
         self._uuids = numbered_uuids()
         self._decoded: list[GroupRecord] = []
+        self._sent: dict[int, tuple[ApiKey, int]] = {}
         self.shard = self._new_shard()
         self.shadow = self._new_shard()
         self.take(self.shard.loaded(Millis(self.now)))
@@ -73,6 +77,7 @@ class Shell:
     def send(self, request: Struct, *, version: int, client: str = "client", host: str = "/127.0.0.1") -> int:
         """Give the shard a request; returns its token."""
         token = self.new_token()
+        self._sent[token] = (API_KEYS[type(request)], version)
         event = RequestReceived(
             token=token, request=request, api_version=version, client_id=client, client_host=host
         )
@@ -138,6 +143,8 @@ class Shell:
             self._append(Logged(record=record, producer=outcome.transaction))
         for reply in outcome.replies:
             assert reply.token not in self.answers, "answered twice"
+            key, version = self._sent[reply.token]
+            assert encode_response(key, version, 1, reply.response), "every answer can be sent"
             self.answers[reply.token] = reply.response
         self.check()
 

@@ -40,11 +40,11 @@ from penstock.wire.messages.txn_offset_commit import (
 )
 
 MEMBERS, SIMPLE = "with-members", "simple"
-PARTITIONS = tuple(TopicPartition(topic, index) for topic in ("orders", "payments") for index in (0, 1))
+PARTITIONS = (TopicPartition("orders", 0), TopicPartition("payments", 1))
 
 groups = st.sampled_from([MEMBERS, SIMPLE])
 partitions = st.sampled_from(PARTITIONS)
-producers = st.integers(0, 2)
+producers = st.integers(0, 1)
 
 
 @dataclass
@@ -130,6 +130,15 @@ class OffsetMachine(RuleBasedStateMachine):
             transactional_id="copy", group_id=group, producer_id=producer_id, topics=(topic,)
         )
         self.shell.send(request, version=3)
+
+    @rule(producer_id=producers, partition=partitions, is_first=st.booleans())
+    def commit_inside_and_outside(self, producer_id: int, partition: TopicPartition, is_first: bool) -> None:
+        """The same offset in and out of a transaction, in either order."""
+        if is_first:
+            self.commit_in_a_transaction(SIMPLE, producer_id, partition, 100)
+        self.commit_from_outside(SIMPLE, partition, 101, -1)
+        if not is_first:
+            self.commit_in_a_transaction(SIMPLE, producer_id, partition, 102)
 
     @rule(producer_id=producers, is_commit=st.booleans())
     def end_transaction(self, producer_id: int, is_commit: bool) -> None:

@@ -74,7 +74,7 @@ class RoundMachine(RuleBasedStateMachine):
         self.actors[index].generation = -1
         self.join(index)
 
-    @rule(indexes=st.permutations(range(len(INSTANCES))), count=st.integers(2, 6))
+    @rule(indexes=st.permutations(range(len(INSTANCES))), count=st.integers(3, 6))
     def many_join(self, indexes: list[int], count: int) -> None:
         for index in indexes[:count]:
             self.join(index)
@@ -91,6 +91,15 @@ class RoundMachine(RuleBasedStateMachine):
     def many_sync(self, indexes: list[int], count: int) -> None:
         for index in indexes[:count]:
             if self.actors[index].is_answered:
+                self.sync(index)
+
+    @rule()
+    def all_join_and_followers_sync(self) -> None:
+        """What a round is like when the leader takes its time."""
+        for index in range(len(self.actors)):
+            self.join(index)
+        for index, actor in enumerate(self.actors):
+            if actor.is_answered and not actor.is_leader:
                 self.sync(index)
 
     @rule(index=index_of_actor)

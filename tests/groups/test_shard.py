@@ -179,7 +179,7 @@ def test_validation_notices_a_generation_that_is_not_in_the_log(shell: Shell) ->
     with pytest.raises(InvariantError, match="not in the log"):
         shell.shard.validate()
     group_of(shell).live.generation = 0
-    with pytest.raises(InvariantError, match="gone back"):
+    with pytest.raises(InvariantError, match="back at generation 0"):
         shell.shard.validate()
 
 

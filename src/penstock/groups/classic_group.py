@@ -192,17 +192,18 @@ class ClassicGroup:
     def validate(self) -> None:
         """Raise ``InvariantError`` unless everything that must always hold does."""
         self.live.validate()
-        stored_generation = 0 if self.stored is None else self.stored.generation
-        is_syncing = self.live.state is GroupState.COMPLETING_REBALANCE
-        ahead = self.live.generation - stored_generation
-        if ahead < 0:
-            raise InvariantError(
-                f"group {self.group_id!r} has gone back to generation {self.live.generation}"
-            )
-        if ahead and not is_syncing and self.live.state is not GroupState.PREPARING_REBALANCE:
-            raise InvariantError(f"group {self.group_id!r} has a generation that is not in the log")
+        self._validate_generation()
         if self.live.state is GroupState.STABLE:
             self._validate_members()
+
+    def _validate_generation(self) -> None:
+        """Memory is ahead of the log in the sync phase, and may be in a join phase that follows one."""
+        ahead = self.live.generation - (0 if self.stored is None else self.stored.generation)
+        is_syncing = self.live.state is GroupState.COMPLETING_REBALANCE
+        if ahead < is_syncing:
+            raise InvariantError(f"group {self.group_id!r} is back at generation {self.live.generation}")
+        if ahead and self.live.state in (GroupState.EMPTY, GroupState.STABLE):
+            raise InvariantError(f"group {self.group_id!r} has a generation that is not in the log")
 
     def _validate_members(self) -> None:
         stored = () if self.stored is None else self.stored.members
