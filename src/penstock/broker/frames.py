@@ -12,10 +12,10 @@ from penstock.model.errors import DecodeError
 
 LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
-GROWTH = 4
-"""How much room a frame in progress gets, as a multiple of what has arrived of it."""
-SMALL_FRAME_BYTES = 16 * 1024
-"""Room that any frame in progress gets."""
+ROOM_AHEAD = 3
+"""How much room a frame in progress gets ahead, as a multiple of what has arrived of it."""
+ROOM_AHEAD_BYTES_MIN = 16 * 1024
+ROOM_AHEAD_BYTES_MAX = 2 * 1024 * 1024
 SMALL_GROWTH_BYTES = 4 * 1024
 
 
@@ -89,10 +89,10 @@ class FrameReader:
         self._frame = _enlarged(start, self._next_capacity(may_grow=True))
 
     def _next_capacity(self, may_grow: bool) -> int:
-        wanted = (
-            max(GROWTH * self._filled, SMALL_FRAME_BYTES) if may_grow else self._filled + SMALL_GROWTH_BYTES
-        )
-        return min(self._length, wanted)
+        ahead = SMALL_GROWTH_BYTES
+        if may_grow:
+            ahead = min(max(ROOM_AHEAD * self._filled, ROOM_AHEAD_BYTES_MIN), ROOM_AHEAD_BYTES_MAX)
+        return min(self._length, self._filled + ahead)
 
 
 def _enlarged(content: bytearray | memoryview, capacity: int) -> bytearray:
