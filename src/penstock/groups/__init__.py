@@ -2,4 +2,9 @@
 
 ``records`` is how all of it is written down in ``__consumer_offsets``; ``consumer_protocol`` is what the
 consumers of a classic group tell each other, as far as a broker has to understand it.
+
+Read ``group_state`` first, the theory of classic groups; then ``shard`` (the door), ``classic_group`` (what
+the log says against what memory runs ahead with), ``rebalance`` (a round), ``join``, ``sync`` and
+``leave``. Offsets are kept in ``offsets``, one file per API round it. Another kind of group fits in behind
+``group``.
 """
