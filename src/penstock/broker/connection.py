@@ -59,11 +59,6 @@ class Reply:
         self.parts: list[Part] = []
 
     @property
-    def client_address(self) -> str:
-        """Where the client called from."""
-        return self._connection.address
-
-    @property
     def is_abandoned(self) -> bool:
         """Whether nobody waits for this reply any more."""
         return self._connection.is_closed or self._connection.has_hung_up

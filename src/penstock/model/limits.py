@@ -46,7 +46,6 @@ PENDING_MEMBERS_PER_GROUP_MAX = 10_000
 GROUP_RECORDS_PER_TICK = 1_000
 """A coordinator that deletes old offsets writes them in batches of about this many records."""
 
-FETCH_SESSIONS_MAX = 1_000
 PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64
 
 CHECKPOINT_BYTES_MAX = 64 * 1024 * 1024

@@ -31,10 +31,5 @@ def metric_name(name: str) -> str:
     return name.replace(".", "_")
 
 
-def collides_with(name: str, other: str) -> bool:
-    """Whether two different names become one in metrics."""
-    return name != other and metric_name(name) == metric_name(other)
-
-
 def _invalid(message: str) -> ApiError:
     return ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
