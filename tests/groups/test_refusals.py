@@ -5,9 +5,14 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError
 from penstock.wire.api_keys import APIS, ApiKey
 from penstock.wire.framing import encode_response
+from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from penstock.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
-from penstock.wire.messages.heartbeat import HeartbeatRequest
+from penstock.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest
 from penstock.wire.messages.join_group import JoinGroupRequest
 from penstock.wire.messages.leave_group import LeaveGroupRequest
@@ -56,6 +61,8 @@ REQUESTS: dict[ApiKey, Struct] = {
     ApiKey.DESCRIBE_GROUPS: DescribeGroupsRequest(groups=("g",)),
     ApiKey.LIST_GROUPS: ListGroupsRequest(),
     ApiKey.DELETE_GROUPS: DeleteGroupsRequest(groups_names=("g",)),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: ConsumerGroupHeartbeatRequest(group_id="g"),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: ConsumerGroupDescribeRequest(group_ids=("g",)),
 }
 
 EVERY_VERSION = [
@@ -100,3 +107,12 @@ def test_offset_fetch_is_refused_by_partition_until_version_1_then_by_group() ->
 def test_other_requests_are_none_of_ours() -> None:
     with pytest.raises(InvariantError, match="InitProducerIdRequest"):
         refuse(InitProducerIdRequest(), 0, CODE)
+
+
+def test_refusal_with_a_message_says_it_where_there_is_room() -> None:
+    request = ConsumerGroupHeartbeatRequest(group_id="g")
+    response = refuse(request, 1, CODE, "Ask somebody else.")
+    assert response == ConsumerGroupHeartbeatResponse(error_code=CODE, error_message="Ask somebody else.")
+    assert refuse(HeartbeatRequest(group_id="g"), 4, CODE, "Ask somebody else.") == HeartbeatResponse(
+        error_code=CODE
+    )

@@ -9,6 +9,15 @@ from typing import Any
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError
+from penstock.wire.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from penstock.wire.messages.consumer_group_describe import DescribedGroup as DescribedConsumerGroup
+from penstock.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from penstock.wire.messages.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
@@ -45,7 +54,7 @@ from penstock.wire.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
-from penstock.wire.schema import Struct
+from penstock.wire.schema import Struct, replace
 
 NULL_PROTOCOL_SINCE_VERSION = 7
 """Of JoinGroup: until then a protocol that does not exist has an empty name."""
@@ -57,12 +66,15 @@ MANY_GROUPS_SINCE_VERSION = 8
 """Of OffsetFetch."""
 
 
-def refuse(request: Struct, api_version: int, code: ErrorCode) -> Struct:
-    """The answer that refuses a whole request."""
+def refuse(request: Struct, api_version: int, code: ErrorCode, message: str | None = None) -> Struct:
+    """The answer that refuses a whole request; a message for people goes along where there is room."""
     refusal = _REFUSALS.get(type(request))
     if refusal is None:
         raise InvariantError(f"{type(request).__name__} is no request about groups")
-    return refusal(request, api_version, code)
+    response = refusal(request, api_version, code)
+    if message and isinstance(response, ConsumerGroupHeartbeatResponse):
+        return replace(response, error_message=message)
+    return response
 
 
 def refused_join(code: ErrorCode, member_id: str, api_version: int) -> JoinGroupResponse:
@@ -162,6 +174,15 @@ def _list(request: ListGroupsRequest, api_version: int, code: ErrorCode) -> Stru
     return ListGroupsResponse(error_code=code)
 
 
+def _consumer_heartbeat(request: ConsumerGroupHeartbeatRequest, api_version: int, code: ErrorCode) -> Struct:
+    return ConsumerGroupHeartbeatResponse(error_code=code)
+
+
+def _consumer_describe(request: ConsumerGroupDescribeRequest, api_version: int, code: ErrorCode) -> Struct:
+    groups = [DescribedConsumerGroup(group_id=group_id, error_code=code) for group_id in request.group_ids]
+    return ConsumerGroupDescribeResponse(groups=tuple(groups))
+
+
 def _delete(request: DeleteGroupsRequest, api_version: int, code: ErrorCode) -> Struct:
     results = [DeletableGroupResult(group_id=group_id, error_code=code) for group_id in request.groups_names]
     return DeleteGroupsResponse(results=tuple(results))
@@ -179,4 +200,6 @@ _REFUSALS: Mapping[type[Struct], Callable[[Any, int, ErrorCode], Struct]] = {
     DescribeGroupsRequest: _describe,
     ListGroupsRequest: _list,
     DeleteGroupsRequest: _delete,
+    ConsumerGroupHeartbeatRequest: _consumer_heartbeat,
+    ConsumerGroupDescribeRequest: _consumer_describe,
 }

@@ -171,7 +171,7 @@ class GroupShard:
         try:
             return self._serve(event, now)
         except ApiError as error:
-            return answer(event.token, refuse(event.request, event.api_version, error.code))
+            return answer(event.token, refuse(event.request, event.api_version, error.code, error.message))
 
     def _serve(self, event: RequestReceived, now: Millis) -> Outcome:
         match event.request:
