@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ANSWER_SECONDS_MAX = 15.0
 """How long a command waits for one answer of the cluster."""
 
+START_ONE = "Start one with `penstock serve`, or name another with --bootstrap-server HOST:PORT."
+"""The hint when nobody answers."""
+
 _KNOCK_SECONDS_MAX = 3.0
 
 _HINTS: Mapping[str, str] = {
@@ -39,23 +42,25 @@ Answer = TypeVar("Answer")
 def require_reachable(bootstrap_server: str) -> None:
     """Fail at once unless some address of ``bootstrap_server`` accepts a connection."""
     problem = ""
-    for host, port in map(_address, bootstrap_server.split(",")):
+    for address in bootstrap_addresses(bootstrap_server):
         try:
-            socket.create_connection((host, port), timeout=_KNOCK_SECONDS_MAX).close()
+            socket.create_connection(address, timeout=_KNOCK_SECONDS_MAX).close()
         except OSError as error:
             problem = error.strerror or str(error)
         else:
             return
-    raise CommandFailed(
-        f"No broker answers at {bootstrap_server}: {problem.lower()}.",
-        hint="Start one with `penstock serve`, or name another with --bootstrap-server HOST:PORT.",
-    )
+    raise CommandFailed(f"No broker answers at {bootstrap_server}: {problem.lower()}.", hint=START_ONE)
+
+
+def bootstrap_addresses(text: str) -> list[tuple[str, int]]:
+    """The hosts and ports that ``--bootstrap-server`` names, in their order."""
+    return [_address(part.strip()) for part in text.split(",")]
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, separator, port = text.strip().rpartition(":")
+    host, separator, port = text.rpartition(":")
     if not separator or not host or not port.isdecimal():
-        raise UsageError(f"--bootstrap-server {text.strip()!r} is not of the form HOST:PORT.")
+        raise UsageError(f"--bootstrap-server {text!r} is not of the form HOST:PORT.")
     return host.strip("[]"), int(port)
 
 

@@ -1,8 +1,11 @@
 """How a command fails: one sentence, one hint, one exit code that scripts may rely on."""
 
 import sys
+from collections.abc import Mapping
 from enum import IntEnum
 
+from penstock.cli.wire_client.errors import NotServedError, RefusedError, UnreachableError
+from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import (
     DirectoryInUseError,
     DiskFullError,
@@ -10,6 +13,21 @@ from penstock.model.errors import (
     PenstockError,
     UsageError,
 )
+
+_REFUSAL_HINTS: Mapping[int, str] = {
+    ErrorCode.GROUP_ID_NOT_FOUND: "See what there is with `penstock group list`.",
+    ErrorCode.NON_EMPTY_GROUP: "Stop its members first; see who they are with "
+    "`penstock group describe GROUP --members`.",
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC: "Members still read the topic; stop them first.",
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND: "See what there is with `penstock txn list`.",
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "The broker is still reading its log; try again in a moment.",
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: "Some broker is not up yet; try again in a moment.",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "See what there is with `penstock topic list`.",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Ask an administrator for rights on the group.",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Ask an administrator for rights on the id.",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "This needs an administrator's rights on the cluster.",
+}
+"""What to do about error codes that mean the same whichever command met them."""
 
 
 class ExitCode(IntEnum):
@@ -49,6 +67,12 @@ def hint_of(error: PenstockError) -> str:
     match error:
         case CommandFailed():
             return error.hint
+        case RefusedError():
+            return _REFUSAL_HINTS.get(error.code, "")
+        case UnreachableError():
+            return "The cluster itself names this address; check its advertised.listeners and the network."
+        case NotServedError():
+            return "The broker is too old for this command, or has the feature turned off."
         case DirectoryInUseError():
             return "Stop the other broker, or choose another directory with --data-dir."
         case DiskFullError():

@@ -1,0 +1,135 @@
+"""A cluster as an administrator needs it: any broker, a certain broker, and patience.
+
+Brokers are connected to when first asked. ``patiently`` repeats a question while the answer is one of those
+that pass by themselves: a coordinator that still reads its log, a leader that has just moved.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+
+from penstock.cli.wire_client.connection import ANSWER_SECONDS_MAX, Address, Connection
+from penstock.cli.wire_client.errors import UnreachableError, check
+from penstock.model.error_codes import ErrorCode
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from penstock.wire.schema import Struct
+
+PATIENCE_SECONDS_MAX = ANSWER_SECONDS_MAX
+_RETRY_SECONDS = 0.1
+
+PASSING = frozenset(
+    {
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.UNSTABLE_OFFSET_COMMIT,
+    }
+)
+"""Codes after which the same question, asked a moment later, may well be answered."""
+
+
+class Coded(Protocol):
+    """An answer with an error code for the whole of it."""
+
+    @property
+    def error_code(self) -> int:
+        """Zero when all is well."""
+        ...
+
+
+Answer = TypeVar("Answer", bound=Coded)
+
+
+class Cluster:
+    """The brokers of one cluster; use it in a ``with`` statement or ``close`` it."""
+
+    def __init__(self, bootstrap: Connection) -> None:
+        self._bootstrap = bootstrap
+        self._connections: dict[int, Connection] = {}
+        self.nodes: Mapping[int, Address] = {}
+        self.metadata(())
+
+    @classmethod
+    def connect(cls, addresses: Iterable[Address]) -> Self:
+        """Reach a cluster through the first of ``addresses`` that answers."""
+        problem: UnreachableError | None = None
+        for address in addresses:
+            try:
+                connection = Connection(address)
+            except UnreachableError as error:
+                problem = error
+            else:
+                return cls(connection)
+        raise problem or UnreachableError("No address of a broker was given.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up on everybody."""
+        for connection in (self._bootstrap, *self._connections.values()):
+            connection.close()
+
+    def any_broker(self) -> Connection:
+        """The broker that was reached first."""
+        return self._bootstrap
+
+    def broker(self, node_id: int) -> Connection:
+        """The broker of that number; one that the cluster no longer names is unreachable."""
+        if node_id not in self._connections:
+            if node_id not in self.nodes:
+                raise UnreachableError(f"Broker {node_id} is not in the cluster at present.")
+            self._connections[node_id] = Connection(self.nodes[node_id])
+        return self._connections[node_id]
+
+    def learn_node(self, node_id: int, address: Address) -> None:
+        """Remember where a broker is that some answer named."""
+        if self.nodes.get(node_id) != address:
+            self.nodes = {**self.nodes, node_id: address}
+            if stale := self._connections.pop(node_id, None):
+                stale.close()
+
+    def metadata(self, topics: Sequence[str] | None) -> MetadataResponse:
+        """The cluster with these topics, all of them for ``None``; no topic is ever made by asking."""
+        wanted = None if topics is None else tuple(MetadataRequestTopic(name=name) for name in topics)
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        answer: MetadataResponse = self.any_broker().call(ApiKey.METADATA, request)
+        check(answer.error_code, doing="read the cluster's metadata")
+        for node in answer.brokers:
+            self.learn_node(node.node_id, Address(node.host, node.port))
+        return answer
+
+    def ask_every_broker(self, api: ApiKey, message: Struct, *, doing: str) -> dict[int, Any]:
+        """The answers of all brokers by their numbers; a refusal by one of them fails the whole."""
+        answers: dict[int, Any] = {}
+        for node_id in sorted(self.nodes):
+            answer = patiently(partial(self.broker(node_id).call, api, message))
+            check(answer.error_code, doing=f"{doing} of broker {node_id}")
+            answers[node_id] = answer
+        return answers
+
+
+def patiently(ask: Callable[[], Answer]) -> Answer:
+    """The answer of ``ask``, called again while its error is a passing one, for a limited time."""
+    for _ in attempts():
+        answer = ask()
+        if answer.error_code not in PASSING:
+            break
+    return answer
+
+
+def attempts() -> Iterator[None]:
+    """Once at once, then once after every pause, as long as patience lasts."""
+    deadline = time.monotonic() + PATIENCE_SECONDS_MAX
+    yield
+    while time.monotonic() < deadline:
+        time.sleep(_RETRY_SECONDS)
+        yield

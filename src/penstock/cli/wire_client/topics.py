@@ -1,0 +1,110 @@
+"""What an administrator asks about partitions: who leads them, and which offset is where."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
+from penstock.cli.wire_client.errors import check
+from penstock.model.error_codes import ErrorCode
+from penstock.model.ids import TopicPartition
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+
+PARTITIONS_PER_REQUEST_MAX = 2_000
+_REQUEST_TIMEOUT_MS = 10_000
+
+_ABSENT = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
+_NO_LEADER = -1
+
+Leaders = Mapping[TopicPartition, int]
+"""Every partition of some topics with the number of the broker that leads it, -1 for none at present."""
+
+
+def find_leaders(cluster: Cluster, topics: Iterable[str] | None = None) -> Leaders:
+    """The partitions of ``topics``, or of all topics; those of a topic that does not exist are not there."""
+    wanted = None if topics is None else sorted(set(topics))
+    if wanted == []:
+        return {}
+    leaders: dict[TopicPartition, int] = {}
+    for topic in cluster.metadata(wanted).topics:
+        if topic.error_code in _ABSENT:
+            continue
+        if topic.error_code not in PASSING:
+            check(topic.error_code, doing=f"read the metadata of topic {topic.name!r}")
+        for partition in topic.partitions:
+            leaders[TopicPartition(topic.name or "", partition.partition_index)] = partition.leader_id
+    return dict(sorted(leaders.items()))
+
+
+def offsets_at(
+    cluster: Cluster, timestamps: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int | None]:
+    """The offset of the first record not older than each partition's timestamp, or of a special place.
+
+    None where there is no such record, no such partition, or nobody at present who leads it.
+    """
+    answers: dict[TopicPartition, ListOffsetsPartitionResponse] = {}
+    pending: Mapping[TopicPartition, int] = timestamps
+    for _ in attempts():
+        leaders = find_leaders(cluster, {partition.topic for partition in pending})
+        answers |= _list_offsets(cluster, leaders, pending)
+        passing = {partition for partition, answer in answers.items() if answer.error_code in PASSING}
+        pending = {partition: at for partition, at in pending.items() if partition in passing}
+        if not pending:
+            break
+    for partition, answer in answers.items():
+        if answer.error_code not in _ABSENT:
+            check(answer.error_code, doing=f"look up an offset of {partition}")
+    return {partition: _offset(answers.get(partition)) for partition in timestamps}
+
+
+def by_leader(
+    leaders: Leaders, partitions: Iterable[TopicPartition]
+) -> Iterator[tuple[int, Sequence[TopicPartition]]]:
+    """The partitions of each broker, in pieces that fit a request; without those that nobody leads."""
+    grouped: dict[int, list[TopicPartition]] = defaultdict(list)
+    for partition in partitions:
+        if (leader := leaders.get(partition, _NO_LEADER)) != _NO_LEADER:
+            grouped[leader].append(partition)
+    for node_id, led in sorted(grouped.items()):
+        for start in range(0, len(led), PARTITIONS_PER_REQUEST_MAX):
+            yield node_id, led[start : start + PARTITIONS_PER_REQUEST_MAX]
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Numbers of partitions under the names of their topics."""
+    grouped: dict[str, list[int]] = defaultdict(list)
+    for topic, number in partitions:
+        grouped[topic].append(number)
+    return dict(grouped)
+
+
+def _list_offsets(
+    cluster: Cluster, leaders: Leaders, timestamps: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, ListOffsetsPartitionResponse]:
+    answers: dict[TopicPartition, ListOffsetsPartitionResponse] = {}
+    for node_id, led in by_leader(leaders, timestamps):
+        request = ListOffsetsRequest(topics=_lookups(led, timestamps), timeout_ms=_REQUEST_TIMEOUT_MS)
+        for topic in cluster.broker(node_id).call(ApiKey.LIST_OFFSETS, request).topics:
+            for answer in topic.partitions:
+                answers[TopicPartition(topic.name, answer.partition_index)] = answer
+    return answers
+
+
+def _lookups(
+    partitions: Iterable[TopicPartition], timestamps: Mapping[TopicPartition, int]
+) -> tuple[ListOffsetsTopic, ...]:
+    lookups: dict[str, list[ListOffsetsPartition]] = defaultdict(list)
+    for partition in partitions:
+        lookup = ListOffsetsPartition(partition_index=partition.partition, timestamp=timestamps[partition])
+        lookups[partition.topic].append(lookup)
+    return tuple(ListOffsetsTopic(name=name, partitions=tuple(wanted)) for name, wanted in lookups.items())
+
+
+def _offset(answer: ListOffsetsPartitionResponse | None) -> int | None:
+    return None if answer is None or answer.offset < 0 else answer.offset
