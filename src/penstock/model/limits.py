@@ -29,6 +29,8 @@ TRANSACTIONAL_ID_LENGTH_MAX = 1_024
 TRANSACTIONAL_IDS_PER_SHARD_MAX = 100_000
 PARTITIONS_PER_TRANSACTION_MAX = 10_000
 VERIFICATIONS_PER_PARTITION_MAX = 10_000
+TRANSACTIONAL_BYTES_WAITING_MAX = 64 * 1024 * 1024
+"""Of batches that wait until their transaction's coordinator agrees, over all partitions."""
 
 TRANSACTIONS_PER_TICK_MAX = 100
 """How many timed-out transactions, and how many idle ids, a coordinator deals with in one batch."""
@@ -45,6 +47,13 @@ PENDING_MEMBERS_PER_GROUP_MAX = 10_000
 
 GROUP_RECORDS_PER_TICK = 1_000
 """A coordinator that deletes old offsets writes them in batches of about this many records."""
+
+PATTERN_BYTES_MAX = 1_024
+PATTERN_MEMORY_BYTES_MAX = 1024 * 1024
+"""Of one regular expression that a client sends, compiled."""
+
+PATTERNS_PER_SHARD_MAX = 100
+"""Compiled regular expressions that a coordinator remembers; of others it compiles again what it needs."""
 
 PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64
 
