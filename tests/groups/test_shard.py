@@ -9,11 +9,13 @@ from tests.groups.shell import DEFAULTS, START, TOPICS, Shell, numbered_uuids
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome
 from penstock.groups.classic_group import ClassicGroup
-from penstock.groups.group_record import encoded, group_tombstone
-from penstock.groups.records import (
+from penstock.groups.consumer_records import (
     ConsumerGroupMetadataKey,
     ConsumerGroupMetadataRecord,
     ConsumerGroupMetadataValue,
+)
+from penstock.groups.group_record import encoded, group_tombstone
+from penstock.groups.records import (
     OffsetCommitKey,
     OffsetCommitRecord,
     OffsetCommitValue,
