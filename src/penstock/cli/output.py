@@ -6,7 +6,8 @@ cut to a width, so that ``grep`` and ``awk`` see whole lines.
 
 import json
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,6 +39,18 @@ def print_table(
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
     _console().print(table)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on a terminal that something goes on; nothing where standard error is a file or a pipe."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def _console() -> "Console":

@@ -37,6 +37,7 @@ COMMANDS = {
     "topic": Command("penstock.cli.topic", "Create, list, describe, alter and delete topics."),
     "produce": Command("penstock.cli.produce", "Send lines of standard input to a topic."),
     "consume": Command("penstock.cli.consume", "Print the records of a topic, and follow it."),
+    "group": Command("penstock.cli.group", "List and describe groups, reset their offsets, delete them."),
     "bench": Command("penstock.cli.bench", "Measure any Kafka-protocol broker."),
     "version": Command("penstock.cli.version", "Print the version."),
 }
