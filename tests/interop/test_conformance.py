@@ -21,43 +21,24 @@ SCENARIOS = ("scenario_confluent.py", "scenario_kafka_python.py")
 CASE_SECONDS = 60
 NO_FOLDER = "there is no conformance folder beside the project"
 
-GROUPS = "needs consumer groups"
+GROUPS = "needs consumer groups of the new protocol"
 TRANSACTIONS = "needs transactions"
 WAITING = {
     "scenario_confluent.py": {
-        "admin_groups": GROUPS,
-        "unknown_topic_and_partition": GROUPS,
-        "many_topics": GROUPS,
-        "commit_and_resume": GROUPS,
-        "auto_commit_on_close": GROUPS,
         "transactions_commit_abort_isolation": TRANSACTIONS,
         "transaction_open_holds_back_lso": TRANSACTIONS,
         "transaction_fencing": TRANSACTIONS,
         "transaction_timeout_aborts": TRANSACTIONS,
         "transaction_offsets_are_atomic": TRANSACTIONS,
         "eos_copy_loop": TRANSACTIONS,
-        "rebalance_range_three_consumers": GROUPS,
-        "rebalance_cooperative_three_consumers": GROUPS,
-        "rebalance_roundrobin": GROUPS,
-        "new_partitions_are_picked_up": GROUPS,
-        "static_membership": GROUPS,
-        "killed_member_is_expired": GROUPS,
-        "commit_by_a_stranger_is_rejected": GROUPS,
         "next_gen_group_protocol": GROUPS,
         "acls": "needs an authorizer",
         "compaction_keeps_last_value": "needs compaction",
         "retention_by_time": "has a broker of its own below, which checks more often than every five minutes",
     },
     "scenario_kafka_python.py": {
-        "commit_committed_metadata": GROUPS,
         "transactions": TRANSACTIONS,
         "transaction_zombie_is_fenced": TRANSACTIONS,
-        "group_of_three_range": GROUPS,
-        "group_of_three_cooperative": GROUPS,
-        "mixed_clients_in_one_group": GROUPS,
-        "groups_admin": GROUPS,
-        "pattern_subscription": GROUPS,
-        "old_protocol_versions": GROUPS,
         "acls_admin": "needs an authorizer",
     },
 }

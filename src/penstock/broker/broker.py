@@ -14,6 +14,10 @@ import socket
 from collections.abc import Callable
 
 from penstock.broker.clock import Clock
+from penstock.broker.coordination.coordinator import Coordinator
+from penstock.broker.coordination.groups import group_coordinator
+from penstock.broker.coordination.shard_host import HostSurroundings
+from penstock.broker.coordination.steady_clock import SteadyClock
 from penstock.broker.deadlines import Deadlines
 from penstock.broker.dispatch import Dispatch
 from penstock.broker.entropy import Entropy
@@ -54,6 +58,7 @@ METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
 METADATA_LOG = LogConfig(retention_ms=UNLIMITED, retention_bytes=UNLIMITED)
 
 STOP_GRACE_SECONDS = 5.0
+SHARDS_LOADING_MAX = 2
 WILDCARD_HOSTS = ("", "0.0.0.0", "::")
 
 
@@ -102,6 +107,14 @@ class Broker:
             lambda: int.from_bytes(entropy.uuid()[:4], "big") >> 1,
         )
         self.producer_ids = ProducerIds(self._allocate_producer_ids)
+        around = HostSurroundings(
+            loop=loop,
+            workers=self.workers,
+            tasks=self.tasks,
+            clock=SteadyClock(clock),
+            loading=asyncio.Semaphore(SHARDS_LOADING_MAX),
+        )
+        self.groups = group_coordinator(self, around)
         self.server = Server(config, Dispatch(self), clock)
         self.address = ""
         self._broker_epoch = -1
@@ -111,6 +124,11 @@ class Broker:
     def image(self) -> ClusterImage:
         """The cluster as this broker knows it."""
         return self.quorum.image
+
+    @property
+    def coordinators(self) -> tuple[Coordinator, ...]:
+        """Those that keep their state in internal topics."""
+        return (self.groups,)
 
     @property
     def cluster_id(self) -> str:
@@ -134,6 +152,8 @@ class Broker:
         await self._register()
         await self.partitions.load(self.image, self.config)
         self._is_loaded = True
+        for coordinator in self.coordinators:
+            coordinator.follow(self.image, self.image)
         await self.server.accept()
         self.tasks.start(self.server.watch(), name="watch connections")
         self.tasks.start(Housekeeping(self).run(), name="housekeeping")
@@ -150,6 +170,8 @@ class Broker:
 
     async def stop(self) -> None:
         """Answer what is under way, make everything durable, and say so on disk."""
+        for coordinator in self.coordinators:
+            coordinator.stop()
         await self.server.stop(STOP_GRACE_SECONDS)
         await self.tasks.stop()
         await self.flusher.drain()
@@ -294,6 +316,8 @@ class Broker:
         self.config = broker_config_in(image, self._started_with)
         await self.partitions.follow(before, image, self.config)
         self.partitions.configure(image, self.config, image.resources_changed_since(before))
+        for coordinator in self.coordinators:
+            coordinator.follow(before, image)
 
     async def _allocate_producer_ids(self) -> range:
         return await self.quorum.submit(

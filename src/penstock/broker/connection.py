@@ -59,6 +59,11 @@ class Reply:
         self.parts: list[Part] = []
 
     @property
+    def client_host(self) -> str:
+        """Where the request came from, as Kafka writes it."""
+        return f"/{self._connection.address}"
+
+    @property
     def is_abandoned(self) -> bool:
         """Whether nobody waits for this reply any more."""
         return self._connection.is_closed or self._connection.has_hung_up

@@ -74,7 +74,8 @@ class Dispatch:
     async def _handle(self, header: RequestHeader, request: Struct, reply: Reply) -> None:
         key = ApiKey(header.api_key)
         try:
-            response = await awaited_handler(key)(self._broker, request, header)
+            caller = header._replace(client_host=reply.client_host)
+            response = await awaited_handler(key)(self._broker, request, caller)
             reply.send([encode_response(key, header.api_version, header.correlation_id, response)])
         except Exception:
             self._give_up(header, reply)

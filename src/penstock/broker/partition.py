@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from penstock.broker.flusher import Flusher
-from penstock.broker.offset_waiters import OffsetWaiters
+from penstock.broker.offset_waiters import OffsetWaiters, Waiter
 from penstock.broker.parked_produce import ProduceOutcome
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, StorageError
@@ -80,9 +80,16 @@ class Partition:
             if current_leader_epoch > self.leader.leader_epoch:
                 raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
 
-    def append(self, batch: WritableBuffer, header: BatchHeader, now: Millis) -> AppendResult:
-        """Take in one validated batch; it is stamped in place and flushed with the next round."""
-        result = self.log.append(batch, header, leader_epoch=self.leader.leader_epoch, now=now)
+    def append(
+        self, batch: WritableBuffer, header: BatchHeader, now: Millis, *, is_client: bool = True
+    ) -> AppendResult:
+        """Take in one validated batch; it is stamped in place and flushed with the next round.
+
+        ``is_client`` is False for what coordinators write.
+        """
+        result = self.log.append(
+            batch, header, leader_epoch=self.leader.leader_epoch, now=now, is_client=is_client
+        )
         if not result.is_duplicate:
             self._flusher.mark_dirty(self)
         return result
@@ -98,6 +105,15 @@ class Partition:
             self._replication_waiters.add(last_offset, outcome)
         else:
             self._flush_waiters.add(last_offset, outcome)
+
+    def await_commit(self, last_offset: int, waiter: Waiter) -> None:
+        """Settle the waiter once everything up to ``last_offset`` is safe on every in-sync replica."""
+        if self.is_deleted:
+            waiter.settle(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        elif last_offset < self.leader.high_watermark:
+            waiter.settle(ErrorCode.NONE)
+        else:
+            self._replication_waiters.add(last_offset, waiter)
 
     def add_fetch_waiter(self, waiter: FetchWaiter) -> None:
         """Wake the waiter at every movement of the high watermark."""

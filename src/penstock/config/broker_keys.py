@@ -11,6 +11,7 @@ Defaults that differ from Kafka's, each for safety or so that nothing needs to b
 """
 
 from penstock.config.definition import INT_MAX, ConfigKey, ConfigType, ConfigValue, Scope, Validator
+from penstock.config.group_keys import GROUP_KEYS
 from penstock.config.listeners import LISTENER_LIST
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.config.validators import at_least, one_item
@@ -309,7 +310,7 @@ _READING = (
     ),
 )
 
-_DEFINED_BY_HAND = _IDENTITY + _CONNECTIONS + _TOPIC_CREATION + _LOGS + _READING
+_DEFINED_BY_HAND = _IDENTITY + _CONNECTIONS + _TOPIC_CREATION + _LOGS + _READING + GROUP_KEYS
 
 
 def _topic_defaults() -> tuple[ConfigKey, ...]:

@@ -35,7 +35,8 @@ class RequestHeader(NamedTuple):
     """What precedes every request. ``body_position`` is where its body begins in the frame.
 
     For an API or version we do not know nothing beyond the correlation id is read: ``client_id`` is then null
-    and ``body_position`` means nothing.
+    and ``body_position`` means nothing. ``client_host`` is not part of it: whoever holds the connection may
+    note there where the request came from.
     """
 
     api_key: int
@@ -43,6 +44,7 @@ class RequestHeader(NamedTuple):
     correlation_id: int
     client_id: str | None
     body_position: int
+    client_host: str = ""
 
 
 def decode_request_header(frame: Frame) -> RequestHeader:

@@ -1,0 +1,95 @@
+"""All shards of one kind on this broker: which key is whose, and what happens when partitions come and go."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from penstock.broker.coordination.internal_topic import InternalTopic, ensure_exists, partition_count
+from penstock.broker.coordination.shard_host import HostSurroundings, ShardHost
+from penstock.broker.coordination.shard_kind import ShardKind
+from penstock.coordinator.partitioning import partition_for
+from penstock.metadata.image import ClusterImage
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.wire.framing import RequestHeader
+from penstock.wire.schema import Struct
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+class Coordinator:
+    """Looks after the keys (groups, transactional ids) whose partitions this broker leads."""
+
+    def __init__(
+        self,
+        broker: "Broker",
+        kind: ShardKind,
+        around: HostSurroundings,
+        topic: Callable[[], InternalTopic],
+    ) -> None:
+        self._broker = broker
+        self._kind = kind
+        self._around = around
+        self._topic = topic
+        #: By partition.
+        self._hosts: dict[int, ShardHost] = {}
+        self._has_stopped = False
+
+    @property
+    def hosts(self) -> Iterable[ShardHost]:
+        """Those of the partitions that are here, in order."""
+        return [host for _, host in sorted(self._hosts.items())]
+
+    @property
+    def kind(self) -> ShardKind:
+        """What it looks after."""
+        return self._kind
+
+    async def ensure_topic(self) -> None:
+        """Make the internal topic unless it is there; raises what stands in the way."""
+        await ensure_exists(self._broker, self._topic())
+
+    def index_for(self, key: str) -> int:
+        """The partition of the internal topic that keeps a key."""
+        return partition_for(key, partition_count(self._broker.image, self._topic()))
+
+    def host_at(self, index: int) -> ShardHost:
+        """The host of a partition; NOT_COORDINATOR when it is not here."""
+        host = self._hosts.get(index)
+        if host is None:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
+        return host
+
+    def host_for(self, key: str) -> ShardHost:
+        """The host of a key's shard; NOT_COORDINATOR when it is not here."""
+        return self.host_at(self.index_for(key))
+
+    def ask(self, key: str, request: Struct, header: RequestHeader) -> "asyncio.Future[Struct]":
+        """Have the key's shard decide on a request."""
+        host = self._hosts.get(self.index_for(key))
+        if host is not None:
+            return host.ask(request, header)
+        answered: asyncio.Future[Struct] = self._around.loop.create_future()
+        answered.set_result(self._kind.refuse(request, header.api_version, ErrorCode.NOT_COORDINATOR))
+        return answered
+
+    def follow(self, before: ClusterImage, image: ClusterImage) -> None:
+        """Take in the partitions that are here now, let go of those that are not, tell the rest the news."""
+        here = {each.index: each for each in self._broker.replicas.of_topic(self._kind.topic)}
+        for index, host in list(self._hosts.items()):
+            if here.get(index) is not host.partition:
+                del self._hosts[index]
+                host.leave()
+        for host in self.hosts:
+            self._kind.follow(host, before, image)
+        for index, partition in here.items():
+            if index not in self._hosts and not self._has_stopped:
+                host = self._hosts[index] = ShardHost(partition, self._kind, self._around)
+                host.start()
+
+    def stop(self) -> None:
+        """Let go of everything: who waits for another client is told to look for a coordinator again."""
+        self._has_stopped = True
+        for host in self.hosts:
+            host.leave()

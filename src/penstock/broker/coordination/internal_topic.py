@@ -1,0 +1,50 @@
+"""The topics in which coordinators keep what they know, made when somebody first needs one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.topic_creation import create_topics
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalTopic:
+    """One of them, as it is to be made."""
+
+    name: str
+    partition_count: int
+    #: At most; a smaller cluster has as many as it has brokers.
+    replication_factor: int
+    configs: Mapping[str, str]
+
+
+def partition_count(image: ClusterImage, topic: InternalTopic) -> int:
+    """How many partitions it has, or will have."""
+    known = image.topics.get(topic.name)
+    return topic.partition_count if known is None else len(known.partitions)
+
+
+async def ensure_exists(broker: "Broker", topic: InternalTopic) -> None:
+    """Make the topic unless it is there; raises what stands in the way."""
+    if topic.name in broker.image.topics:
+        return
+    brokers = sum(not each.is_fenced for each in broker.image.brokers.values())
+    wanted = CreatableTopic(
+        name=topic.name,
+        num_partitions=topic.partition_count,
+        replication_factor=max(1, min(topic.replication_factor, brokers)),
+        configs=tuple(CreatableTopicConfig(name=name, value=text) for name, text in topic.configs.items()),
+    )
+    request = CreateTopicsRequest(topics=(wanted,))
+    decide = partial(create_topics, request=request, config=broker.config, new_id=broker.entropy.uuid)
+    (result,) = (await broker.quorum.submit(decide)).topics
+    if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+        raise ApiError(ErrorCode(result.error_code), result.error_message or "")
