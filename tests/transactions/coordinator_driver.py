@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome
+from penstock.coordinator.patterns import Matcher
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import Millis, TopicPartition
 from penstock.transactions.effects import WriteMarkers
@@ -21,7 +22,6 @@ from penstock.transactions.metadata import TransactionMetadata
 from penstock.transactions.settings import TransactionSettings
 from penstock.transactions.shard import TransactionShard
 from penstock.transactions.state import TransactionState
-from penstock.transactions.views import Matcher
 from penstock.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from penstock.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,

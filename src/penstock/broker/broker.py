@@ -32,6 +32,8 @@ from penstock.broker.quorum import Quorum
 from penstock.broker.replicas import Replicas
 from penstock.broker.server import Server
 from penstock.broker.tasks import Tasks
+from penstock.broker.transaction_coordinator import TransactionCoordinator
+from penstock.broker.transactional_appends import TransactionalAppends
 from penstock.broker.worker_threads import WorkerThreads
 from penstock.config.broker_config import BrokerConfig
 from penstock.metadata.effective_config import broker_config_in
@@ -106,7 +108,7 @@ class Broker:
             config.integer("max.incremental.fetch.session.cache.slots"),
             lambda: int.from_bytes(entropy.uuid()[:4], "big") >> 1,
         )
-        self.producer_ids = ProducerIds(self._allocate_producer_ids)
+        self.producer_ids = ProducerIds(self._allocate_producer_ids, self.tasks)
         around = HostSurroundings(
             loop=loop,
             workers=self.workers,
@@ -115,6 +117,8 @@ class Broker:
             loading=asyncio.Semaphore(SHARDS_LOADING_MAX),
         )
         self.groups = group_coordinator(self, around)
+        self.transactions = TransactionCoordinator(self, around)
+        self.transactional_appends = TransactionalAppends(self)
         self.server = Server(config, Dispatch(self), clock)
         self.address = ""
         self._broker_epoch = -1
@@ -128,7 +132,7 @@ class Broker:
     @property
     def coordinators(self) -> tuple[Coordinator, ...]:
         """Those that keep their state in internal topics."""
-        return (self.groups,)
+        return (self.groups, self.transactions)
 
     @property
     def cluster_id(self) -> str:

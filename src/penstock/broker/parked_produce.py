@@ -11,6 +11,10 @@ from penstock.storage.append_result import AppendResult
 if TYPE_CHECKING:
     from penstock.broker.partition import Partition
 
+NO_ACKS = 0
+LEADER_ACKS = 1
+ALL_ACKS = -1
+
 
 class ProduceOutcome:
     """What became of one partition's batch; waits in the partition until that is known."""
@@ -32,6 +36,14 @@ class ProduceOutcome:
         """The batch was not appended."""
         self.error = error
         self.settle(error.code)
+
+    def await_acks(self, acks: int) -> None:
+        """The batch is appended: settle once it is as safe as its producer asked."""
+        assert self.partition is not None
+        if acks == NO_ACKS:
+            self.settle(ErrorCode.NONE)
+        else:
+            self.partition.await_safety(self, is_replicated=acks == ALL_ACKS)
 
     def settle(self, code: ErrorCode) -> None:
         """The outcome is known."""

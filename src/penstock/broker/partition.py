@@ -5,7 +5,7 @@ one with acks=all when the high watermark has passed them. Consumers see nothing
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from penstock.broker.flusher import Flusher
 from penstock.broker.offset_waiters import OffsetWaiters, Waiter
@@ -13,11 +13,15 @@ from penstock.broker.parked_produce import ProduceOutcome
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, StorageError
 from penstock.model.ids import Millis, TopicId
+from penstock.model.names import INTERNAL_TOPICS
 from penstock.records.batch import BatchHeader, WritableBuffer
 from penstock.records.validation import ProduceRules
 from penstock.replication.leader import LocalLogFlushed, MinInsyncReplicasChanged, PartitionLeader
 from penstock.storage.log import AppendResult, FlushJob, Log
 from penstock.storage.log_config import LogConfig
+
+if TYPE_CHECKING:
+    from penstock.broker.transactional_appends import PartitionVerifications
 
 
 class FetchWaiter(Protocol):
@@ -54,6 +58,10 @@ class Partition:
         self._replication_waiters = OffsetWaiters()
         self._fetch_waiters: dict[FetchWaiter, None] = {}
         self.is_deleted = False
+        #: Whether only brokers write to it.
+        self.is_internal = topic in INTERNAL_TOPICS
+        #: Of transactional batches; there once the first has come.
+        self.verifications: PartitionVerifications | None = None
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.index}"
@@ -68,7 +76,10 @@ class Partition:
         """Everything below it belongs to no open transaction."""
         unstable = self.log.first_unstable_offset
         high_watermark = self.leader.high_watermark
-        return high_watermark if unstable is None or unstable > high_watermark else unstable
+        if unstable is None or unstable > high_watermark:
+            return high_watermark
+        # The beginning of an open transaction may have been deleted.
+        return max(unstable, self.log.log_start_offset)
 
     def check_is_here(self, current_leader_epoch: int = -1) -> None:
         """Raise what a request gets whose idea of this partition is out of date (KIP-320)."""

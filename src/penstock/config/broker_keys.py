@@ -14,6 +14,7 @@ from penstock.config.definition import INT_MAX, ConfigKey, ConfigType, ConfigVal
 from penstock.config.group_keys import GROUP_KEYS
 from penstock.config.listeners import LISTENER_LIST
 from penstock.config.topic_keys import TOPIC_KEYS
+from penstock.config.transaction_keys import TRANSACTION_KEYS
 from penstock.config.validators import at_least, one_item
 
 _TOPIC_DEFAULTS = "penstock.config.topic_keys"
@@ -310,7 +311,9 @@ _READING = (
     ),
 )
 
-_DEFINED_BY_HAND = _IDENTITY + _CONNECTIONS + _TOPIC_CREATION + _LOGS + _READING + GROUP_KEYS
+_DEFINED_BY_HAND = (
+    _IDENTITY + _CONNECTIONS + _TOPIC_CREATION + _LOGS + _READING + GROUP_KEYS + TRANSACTION_KEYS
+)
 
 
 def _topic_defaults() -> tuple[ConfigKey, ...]:

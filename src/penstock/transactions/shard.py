@@ -19,6 +19,7 @@ from typing import TypeAlias, assert_never
 from penstock.coordinator.deadlines import Deadlines
 from penstock.coordinator.events import RequestReceived, TopicsDeleted
 from penstock.coordinator.outcome import NOTHING, CoordinatorRecord, Outcome, answer
+from penstock.coordinator.patterns import CompilePattern
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
 from penstock.model.ids import Millis, TopicPartition
@@ -34,7 +35,7 @@ from penstock.transactions.metadata import TransactionMetadata
 from penstock.transactions.responses import refusal
 from penstock.transactions.settings import TransactionSettings
 from penstock.transactions.state import TransactionState
-from penstock.transactions.views import CompilePattern, description, listing
+from penstock.transactions.views import description, listing
 from penstock.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from penstock.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from penstock.wire.messages.describe_transactions import (

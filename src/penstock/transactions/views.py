@@ -6,22 +6,14 @@
 """
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TypeAlias
 
+from penstock.coordinator.patterns import CompilePattern
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import Millis, TopicPartition
 from penstock.transactions.metadata import TransactionMetadata
 from penstock.transactions.responses import by_topic
 from penstock.transactions.state import TransactionState
 from penstock.wire.messages import describe_transactions, list_transactions
-
-Matcher: TypeAlias = Callable[[str], bool]
-
-CompilePattern: TypeAlias = Callable[[str], Matcher]
-"""Makes a pattern's matcher, which must not take more than linear time: patterns come from strangers.
-
-Raises INVALID_REGULAR_EXPRESSION.
-"""
 
 _STATE_NAMES = frozenset(state.value for state in TransactionState)
 
@@ -57,7 +49,7 @@ def listing(
     """All ids that pass the filters."""
     passes = _filter(request, compile_pattern, now)
     return list_transactions.ListTransactionsResponse(
-        unknown_state_filters=tuple(name for name in request.state_filters if name not in _STATE_NAMES),
+        unknown_state_filters=unknown_states(request),
         transaction_states=tuple(
             list_transactions.TransactionState(
                 transactional_id=current.transactional_id,
@@ -68,6 +60,11 @@ def listing(
             if passes(current)
         ),
     )
+
+
+def unknown_states(request: list_transactions.ListTransactionsRequest) -> tuple[str, ...]:
+    """The names in the filter that are no state's."""
+    return tuple(name for name in request.state_filters if name not in _STATE_NAMES)
 
 
 def _filter(

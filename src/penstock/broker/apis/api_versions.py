@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 CLIENT_NAME_SINCE_VERSION = 3
+LEVEL_ZERO_SINCE_VERSION = 4
+"""Java clients that ask for less cannot read features whose lowest level is 0 (KAFKA-17492)."""
+
+_LOWEST_LEVELS = {"transaction.version": 0, "group.version": 0}
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
 
 
@@ -39,10 +43,12 @@ async def handle(broker: "Broker", request: ApiVersionsRequest, header: RequestH
     return ApiVersionsResponse(
         api_keys=advertised_versions(),
         supported_features=tuple(
-            SupportedFeatureKey(name=name, min_version=1, max_version=level)
+            SupportedFeatureKey(name=name, min_version=_LOWEST_LEVELS.get(name, 1), max_version=level)
             for name, level in features.items()
+            if name not in _LOWEST_LEVELS or header.api_version >= LEVEL_ZERO_SINCE_VERSION
         ),
-        finalized_features_epoch=0,
+        # Features change only when a broker registers, and clients believe only what is newer.
+        finalized_features_epoch=broker.image.brokers[broker.node_id].epoch,
         finalized_features=tuple(
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
             for name, level in features.items()

@@ -67,11 +67,11 @@ async def handle(
 
 
 async def _coordinator(broker: "Broker", key_type: int) -> ShardCoordinator:
-    if key_type in (TRANSACTION, SHARE):
+    if key_type == SHARE:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    if key_type != GROUP:
+    if key_type not in (GROUP, TRANSACTION):
         raise ApiError(ErrorCode.INVALID_REQUEST)
-    coordinator = broker.groups
+    coordinator = broker.groups if key_type == GROUP else broker.transactions
     try:
         await coordinator.ensure_topic()
     except ApiError as error:

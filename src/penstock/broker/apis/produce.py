@@ -9,6 +9,8 @@ Behaviour
     - acks=0: no answer; on an error the connection is closed, which is all a client can notice. acks=1: after
       the flush here. acks=-1: after the flush on every in-sync replica. Anything else: INVALID_REQUIRED_ACKS.
     - A batch seen before (same producer, epoch and sequences) is answered with the offsets it got then.
+    - A batch of a transaction may have to wait for its coordinator first (``transactional_appends``).
+    - Internal topics are for brokers only: INVALID_TOPIC_EXCEPTION.
     - Each partition has its own outcome; one that fails does not disturb the others.
 
 Version notes
@@ -19,12 +21,13 @@ Version notes
 from typing import TYPE_CHECKING
 
 from penstock.broker.connection import Reply
-from penstock.broker.parked_produce import ParkedProduce, ProduceOutcome
+from penstock.broker.parked_produce import ALL_ACKS, LEADER_ACKS, NO_ACKS, ParkedProduce, ProduceOutcome
 from penstock.broker.partition import Partition
+from penstock.broker.transactional_appends import TransactionalBatch
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis
-from penstock.records.batch import BatchHeader, read_header
+from penstock.records.batch import TRANSACTIONAL_BIT, BatchHeader, read_header
 from penstock.records.errors import RecordError
 from penstock.records.validation import needs_rewrite, rewrite_batch, validate_produced
 from penstock.wire.api_keys import ApiKey
@@ -42,9 +45,6 @@ from penstock.wire.messages.produce import (
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
-NO_ACKS = 0
-LEADER_ACKS = 1
-ALL_ACKS = -1
 ZSTD_SINCE_VERSION = 7
 ZSTD_CODEC = 4
 TOPIC_IDS_SINCE_VERSION = 13
@@ -53,22 +53,21 @@ TOPIC_IDS_SINCE_VERSION = 13
 def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
     """Append what can be appended, then park until it is safe."""
     acks = request.acks
+    version = reply.header.api_version
     now = broker.clock.wall_ms()
-    parked = ParkedProduce(lambda outcomes: _answer(request, outcomes, reply))
+    answer = _answer_nothing if acks == NO_ACKS else _answer
+    parked = ParkedProduce(lambda outcomes: answer(request, outcomes, reply))
     for topic in request.topic_data:
         for data in topic.partition_data:
             outcome = ProduceOutcome(parked, data.index)
             try:
-                partition = _find(broker, topic, data.index, reply.header.api_version)
-                _append(broker, partition, data, acks, reply.header.api_version, now, outcome)
+                partition = _find(broker, topic, data.index, version)
+                _append(broker, partition, data, request, version, now, outcome)
             except ApiError as error:
                 outcome.fail(error)
-    if acks == NO_ACKS:
-        _answer_nothing(parked.outcomes, reply)
-        return
     for outcome in parked.outcomes:
         if outcome.partition is not None:
-            outcome.partition.await_safety(outcome, is_replicated=acks == ALL_ACKS)
+            outcome.await_acks(acks)
     parked.finish_or_wait(broker.deadlines, request.timeout_ms)
 
 
@@ -82,37 +81,50 @@ def _append(
     broker: "Broker",
     partition: Partition,
     data: PartitionProduceData,
-    acks: int,
+    request: ProduceRequest,
     version: int,
     now: Millis,
     outcome: ProduceOutcome,
 ) -> None:
+    acks = request.acks
     if acks == ALL_ACKS:
         partition.leader.check_enough_replicas()
     elif acks not in (NO_ACKS, LEADER_ACKS):
         raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
+    if partition.is_internal:
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, "Only brokers write to internal topics.")
     broker.check_writable()
     rules = partition.rules
     batch = bytearray() if data.records is None else data.records
     header = validate_produced(batch, rules, now)
     if header.attributes:
-        _check_attributes(header, version)
+        _check_codec(header, version)
     if needs_rewrite(header, rules):
         batch = rewrite_batch(batch, header, rules, now)
         header = read_header(batch)
+    if header.attributes & TRANSACTIONAL_BIT:
+        broker.transactional_appends.submit(
+            request.transactional_id,
+            TransactionalBatch(
+                partition=partition,
+                batch=batch,
+                header=header,
+                outcome=outcome,
+                acks=acks,
+                produce_version=version,
+            ),
+        )
+        return
     outcome.result = partition.append(batch, header, now)
     outcome.partition = partition
 
 
-def _check_attributes(header: BatchHeader, version: int) -> None:
-    """What depends on more than the batch itself."""
+def _check_codec(header: BatchHeader, version: int) -> None:
     if header.codec == ZSTD_CODEC and version < ZSTD_SINCE_VERSION:
         raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7 or later")
-    if header.is_transactional:
-        raise ApiError(ErrorCode.INVALID_TXN_STATE, "The producer has no transaction open on this broker.")
 
 
-def _answer_nothing(outcomes: list[ProduceOutcome], reply: Reply) -> None:
+def _answer_nothing(request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
     failed = [each for each in outcomes if each.error is not None]
     if failed:
         reply.close_connection(f"a produce request with acks=0 failed: {failed[0].code.name}")

@@ -3,6 +3,7 @@
 Versions 0 to 5.
 
 Behaviour
+    - The transaction's coordinator is asked first, unless the transaction is open in the log already.
     - The offsets are written as part of the producer's transaction and count when its marker says commit.
     - Refusals, for each partition: UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION, FENCED_INSTANCE_ID,
       INVALID_PRODUCER_EPOCH, OFFSET_METADATA_TOO_LARGE, UNKNOWN_TOPIC_OR_PARTITION.
@@ -14,6 +15,8 @@ Version notes
 
 from typing import TYPE_CHECKING
 
+from penstock.groups.refusals import refuse
+from penstock.model.error_codes import ErrorCode
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
 from penstock.wire.schema import Struct
@@ -23,5 +26,8 @@ if TYPE_CHECKING:
 
 
 async def handle(broker: "Broker", request: TxnOffsetCommitRequest, header: RequestHeader) -> Struct:
-    """Have the group decide."""
+    """Have the transaction's coordinator agree, then the group decide."""
+    code = await broker.transactions.verify_offsets(request, header.api_version)
+    if code is not ErrorCode.NONE:
+        return refuse(request, header.api_version, code)
     return await broker.groups.ask(request.group_id, request, header)

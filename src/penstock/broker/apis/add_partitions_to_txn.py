@@ -1,0 +1,83 @@
+"""AddPartitionsToTxn (key 24): what is written to these partitions belongs to a transaction.
+
+Versions 0 to 5.
+
+Behaviour
+    - Until version 3 a client names the partitions of its transaction; from 4 on brokers do, for many
+      transactions at once, and may only ask whether partitions are in (KIP-890).
+    - All or nothing for each transaction: an unknown partition gets UNKNOWN_TOPIC_OR_PARTITION, one of an
+      internal topic that no client writes to TOPIC_AUTHORIZATION_FAILED, the others OPERATION_NOT_ATTEMPTED.
+
+Version notes
+    2 PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH; 3 flexible; 4 batches; 5 TRANSACTION_ABORTABLE.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError, InvariantError
+from penstock.model.ids import TopicPartition
+from penstock.model.names import INTERNAL_TOPICS, OFFSETS_TOPIC
+from penstock.transactions.events import AddPartitionsReceived
+from penstock.transactions.responses import (
+    BATCHED_ADD_PARTITIONS,
+    partitions_of,
+    refusal,
+    transactions_of,
+)
+from penstock.wire.framing import RequestHeader
+from penstock.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+)
+from penstock.wire.schema import Struct
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+
+async def handle(broker: "Broker", request: AddPartitionsToTxnRequest, header: RequestHeader) -> Struct:
+    """Ask the coordinator of every transaction, and join the answers."""
+    if header.api_version < BATCHED_ADD_PARTITIONS:
+        return await _ask(broker, request, header)
+    each = [AddPartitionsToTxnRequest(transactions=(one,)) for one in request.transactions]
+    answers = await asyncio.gather(*(_ask(broker, one, header) for one in each))
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=tuple(
+            result for answer in answers for result in _response(answer).results_by_transaction
+        )
+    )
+
+
+def _ask(
+    broker: "Broker", request: AddPartitionsToTxnRequest, header: RequestHeader
+) -> "asyncio.Future[Struct]":
+    """About the one transaction of the request."""
+    (transaction,) = transactions_of(request, header.api_version)
+    partitions = partitions_of(transaction)
+    codes = [(name, _refusal(broker, name, header.api_version)) for name in partitions]
+    refused = {name: code for name, code in codes if code is not ErrorCode.NONE}
+    try:
+        host = broker.transactions.host_for(transaction.transactional_id)
+    except ApiError as error:
+        answered: asyncio.Future[Struct] = broker.loop.create_future()
+        answered.set_result(refusal(request, header.api_version, error.code))
+        return answered
+    return host.ask(request, header, AddPartitionsReceived, refused=refused)
+
+
+def _refusal(broker: "Broker", name: TopicPartition, api_version: int) -> ErrorCode:
+    """Why a partition cannot be in a transaction; brokers may add those that keep groups' offsets."""
+    is_for_brokers = name.topic == OFFSETS_TOPIC and api_version >= BATCHED_ADD_PARTITIONS
+    if name.topic in INTERNAL_TOPICS and not is_for_brokers:
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    topic = broker.image.topics.get(name.topic)
+    is_known = topic is not None and 0 <= name.partition < len(topic.partitions)
+    return ErrorCode.NONE if is_known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _response(answer: Struct) -> AddPartitionsToTxnResponse:
+    if not isinstance(answer, AddPartitionsToTxnResponse):
+        raise InvariantError(f"the coordinator answered AddPartitionsToTxn with {answer}")
+    return answer
