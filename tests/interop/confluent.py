@@ -1,6 +1,6 @@
 """What the confluent-kafka tests share: clients that leave no thread behind, and plain ways to send and read.
 
-Consumers use ``assign`` throughout; nothing here needs a group coordinator.
+Consumers here use ``assign``; those that need a group coordinator bring their own.
 """
 
 import time
@@ -56,7 +56,10 @@ def consumer(bootstrap: str, **settings: object) -> Iterator[Consumer]:
 
 def dotted(settings: Mapping[str, object]) -> dict[str, object]:
     """``linger_ms`` is ``linger.ms``; callbacks keep their name."""
-    return {key if key.endswith("_cb") else key.replace("_", "."): value for key, value in settings.items()}
+    return {
+        key if key.endswith("_cb") or key == "on_commit" else key.replace("_", "."): value
+        for key, value in settings.items()
+    }
 
 
 def create_topic(

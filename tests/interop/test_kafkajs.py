@@ -2,9 +2,7 @@
 
 import json
 import os
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,45 +12,7 @@ from tests.raw_kafka import Connection
 
 pytestmark = pytest.mark.interop
 
-PACKAGE = "kafkajs@2.2.4"
 SCRIPT = Path(__file__).with_name("kafkajs_scenario.js")
-
-
-@pytest.fixture(scope="session")
-def node_path() -> Path:
-    """Where kafkajs is: installed once, outside the project."""
-    if shutil.which("npm") is None or shutil.which("node") is None:
-        pytest.skip("npm and node are not installed")
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "penstock-tests" / PACKAGE
-    if not home.exists():
-        install(home)
-    return home / "node_modules"
-
-
-def install(home: Path) -> None:
-    """Install beside and rename, so that two test workers cannot meet in one directory."""
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home.parent) as staging:
-        target = Path(staging) / "package"
-        target.mkdir()
-        command = [
-            "npm",
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--prefix",
-            str(target),
-            PACKAGE,
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
-        if done.returncode != 0:
-            pytest.skip(f"npm cannot install {PACKAGE}: {done.stderr.strip().splitlines()[-1:]}")
-        try:
-            target.rename(home)
-        except OSError:
-            if not home.exists():
-                raise
 
 
 @pytest.fixture(scope="module")
