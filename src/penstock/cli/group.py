@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from penstock.cli.group_deletion import Deletion
 
 Name = Annotated[str, typer.Argument(metavar="GROUP", help="The group's id.")]
-Names = Annotated[list[str], typer.Argument(metavar="GROUP...", help="Ids of groups.")]
+Names = Annotated[list[str], typer.Argument(metavar="GROUP", help="Ids of groups.")]
 TopicChoice = Annotated[
     list[str] | None,
     typer.Option("--topic", metavar="TOPIC[:0,1,2]", help="A topic, or some of its partitions; repeatable."),
@@ -74,7 +74,7 @@ def list_all(
     bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
     as_json: Json = False,
 ) -> None:
-    """List groups: type, state, members, and how far they are behind in all."""
+    """List groups: type, state, members, lag."""
     from penstock.cli.group_listing import list_groups
     from penstock.cli.group_report import print_listing
     from penstock.cli.wire_session import connected
@@ -98,7 +98,7 @@ def list_all(
 )
 def describe(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP]...", help="Ids of groups; all when left out.")
+        list[str] | None, typer.Argument(metavar="GROUP", help="Ids of groups; all when left out.")
     ] = None,
     members: Annotated[
         bool, typer.Option("--members", help="Show who the members are and what each has.")
@@ -106,7 +106,7 @@ def describe(
     bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
     as_json: Json = False,
 ) -> None:
-    """Describe groups: state, members, committed offsets and lag of every partition."""
+    """Describe groups: members, committed offsets, lag."""
     from penstock.cli.group_description import describe_groups
     from penstock.cli.group_listing import explain_missing, listed_groups
     from penstock.cli.group_offsets import progress_of
@@ -168,9 +168,9 @@ def reset_offsets(  # noqa: PLR0913 - typer wants one argument per option
     bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
     as_json: Json = False,
 ) -> None:
-    """Move the offsets of a group without active members, and print each before and after.
+    """Move the offsets of a group without active members.
 
-    An offset outside the log is moved to its nearer end. What is printed is what it takes to go back.
+    Every offset is printed before and after. An offset outside the log is moved to its nearer end. What is printed is what it takes to go back.
     """
     from penstock.cli.group_reset_target import parse_target
 
@@ -233,7 +233,7 @@ def delete_offsets(
     bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
     as_json: Json = False,
 ) -> None:
-    """Make a group forget how far it is in topics that it no longer reads."""
+    """Delete single offsets of a group."""
     choice = parse_partition_choice(topic)
     from penstock.cli.group_deletion import delete_chosen_offsets
     from penstock.cli.wire_session import connected

@@ -99,7 +99,11 @@ def print_reset(reset: Reset) -> None:
     ]
     print_table(("TOPIC", "PARTITION", "OLD", "NEW", "CHANGE", "NOTE"), rows, numbers=(1, 2, 3, 4))
     count = sum(move.new is not None for move in reset.moves)
-    done = "dry run, nothing changed" if reset.is_dry_run else f"{count} offsets reset"
+    done = (
+        "dry run, nothing changed"
+        if reset.is_dry_run
+        else f"{count} {'offset' if count == 1 else 'offsets'} reset"
+    )
     print(f"{reset.group}: {done}")
     for note in reset.notes:
         print(f"Note: {note}", file=sys.stderr)

@@ -102,7 +102,7 @@ def reset(cluster: Cluster, name: str, *, choice: PartitionChoice, target: Targe
         )
     if not dry_run:
         commit_moves(cluster, name, moves)
-    return Reset(group=name, is_dry_run=dry_run, moves=moves, notes=_notes(name, group))
+    return Reset(group=name, is_dry_run=dry_run, moves=moves, notes=_notes(name, group, dry_run))
 
 
 def plan_moves(
@@ -150,9 +150,10 @@ def _partitions(
     return known
 
 
-def _notes(name: str, group: GroupDescription | None) -> tuple[str, ...]:
+def _notes(name: str, group: GroupDescription | None, is_dry_run: bool) -> tuple[str, ...]:
     if group is None:
-        return (f"Group {name!r} did not exist before.",)
+        when = "does not exist yet; a reset makes it" if is_dry_run else "did not exist before"
+        return (f"Group {name!r} {when}.",)
     if group.is_active:
         return (f"Group {name!r} has active members; they must stop before its offsets can be reset.",)
     return ()

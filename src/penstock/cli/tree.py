@@ -38,6 +38,7 @@ COMMANDS = {
     "produce": Command("penstock.cli.produce", "Send lines of standard input to a topic."),
     "consume": Command("penstock.cli.consume", "Print the records of a topic, and follow it."),
     "group": Command("penstock.cli.group", "List and describe groups, reset their offsets, delete them."),
+    "txn": Command("penstock.cli.txn", "List, describe and abort transactions."),
     "bench": Command("penstock.cli.bench", "Measure any Kafka-protocol broker."),
     "version": Command("penstock.cli.version", "Print the version."),
 }

@@ -1,9 +1,10 @@
 """What an administrator asks about partitions: who leads them, and which offset is where."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
+from penstock.cli.wire_client.cluster import PASSING, Answer, Cluster, attempts
+from penstock.cli.wire_client.connection import Connection
 from penstock.cli.wire_client.errors import check
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
@@ -20,6 +21,9 @@ _REQUEST_TIMEOUT_MS = 10_000
 
 _ABSENT = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
 _NO_LEADER = -1
+
+Ask = Callable[[Connection, Sequence[TopicPartition]], Mapping[TopicPartition, Answer]]
+"""Asks one broker about partitions that it leads, and has an answer for each of them."""
 
 Leaders = Mapping[TopicPartition, int]
 """Every partition of some topics with the number of the broker that leads it, -1 for none at present."""
@@ -41,6 +45,25 @@ def find_leaders(cluster: Cluster, topics: Iterable[str] | None = None) -> Leade
     return dict(sorted(leaders.items()))
 
 
+def ask_leaders(
+    cluster: Cluster, partitions: Iterable[TopicPartition], ask: Ask[Answer]
+) -> dict[TopicPartition, Answer]:
+    """The answer of its leader for each partition, but for those that are gone, or led by nobody at present.
+
+    The error code in it, if any, is no passing one, unless it still was when patience ended.
+    """
+    answers: dict[TopicPartition, Answer] = {}
+    pending = set(partitions)
+    for _ in attempts():
+        leaders = find_leaders(cluster, {partition.topic for partition in pending})
+        for node_id, led in by_leader(leaders, sorted(pending)):
+            answers |= ask(cluster.broker(node_id), led)
+        pending = {partition for partition, answer in answers.items() if answer.error_code in PASSING}
+        if not pending:
+            break
+    return {partition: answer for partition, answer in answers.items() if answer.error_code not in _ABSENT}
+
+
 def offsets_at(
     cluster: Cluster, timestamps: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int | None]:
@@ -48,18 +71,9 @@ def offsets_at(
 
     None where there is no such record, no such partition, or nobody at present who leads it.
     """
-    answers: dict[TopicPartition, ListOffsetsPartitionResponse] = {}
-    pending: Mapping[TopicPartition, int] = timestamps
-    for _ in attempts():
-        leaders = find_leaders(cluster, {partition.topic for partition in pending})
-        answers |= _list_offsets(cluster, leaders, pending)
-        passing = {partition for partition, answer in answers.items() if answer.error_code in PASSING}
-        pending = {partition: at for partition, at in pending.items() if partition in passing}
-        if not pending:
-            break
+    answers = ask_leaders(cluster, timestamps, lambda broker, led: _list_offsets(broker, led, timestamps))
     for partition, answer in answers.items():
-        if answer.error_code not in _ABSENT:
-            check(answer.error_code, doing=f"look up an offset of {partition}")
+        check(answer.error_code, doing=f"look up an offset of {partition}")
     return {partition: _offset(answers.get(partition)) for partition in timestamps}
 
 
@@ -85,15 +99,14 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 def _list_offsets(
-    cluster: Cluster, leaders: Leaders, timestamps: Mapping[TopicPartition, int]
+    broker: Connection, partitions: Iterable[TopicPartition], timestamps: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, ListOffsetsPartitionResponse]:
-    answers: dict[TopicPartition, ListOffsetsPartitionResponse] = {}
-    for node_id, led in by_leader(leaders, timestamps):
-        request = ListOffsetsRequest(topics=_lookups(led, timestamps), timeout_ms=_REQUEST_TIMEOUT_MS)
-        for topic in cluster.broker(node_id).call(ApiKey.LIST_OFFSETS, request).topics:
-            for answer in topic.partitions:
-                answers[TopicPartition(topic.name, answer.partition_index)] = answer
-    return answers
+    request = ListOffsetsRequest(topics=_lookups(partitions, timestamps), timeout_ms=_REQUEST_TIMEOUT_MS)
+    return {
+        TopicPartition(topic.name, answer.partition_index): answer
+        for topic in broker.call(ApiKey.LIST_OFFSETS, request).topics
+        for answer in topic.partitions
+    }
 
 
 def _lookups(
