@@ -1,6 +1,6 @@
 """The conformance scenarios that lie beside the project, case by case, where they are to be had.
 
-Cases that need consumer groups or transactions wait for them by name below.
+Cases that need what is not there yet wait for it by name below.
 """
 
 import ast
@@ -22,23 +22,14 @@ CASE_SECONDS = 60
 NO_FOLDER = "there is no conformance folder beside the project"
 
 GROUPS = "needs consumer groups of the new protocol"
-TRANSACTIONS = "needs transactions"
 WAITING = {
     "scenario_confluent.py": {
-        "transactions_commit_abort_isolation": TRANSACTIONS,
-        "transaction_open_holds_back_lso": TRANSACTIONS,
-        "transaction_fencing": TRANSACTIONS,
-        "transaction_timeout_aborts": TRANSACTIONS,
-        "transaction_offsets_are_atomic": TRANSACTIONS,
-        "eos_copy_loop": TRANSACTIONS,
         "next_gen_group_protocol": GROUPS,
         "acls": "needs an authorizer",
         "compaction_keeps_last_value": "needs compaction",
         "retention_by_time": "has a broker of its own below, which checks more often than every five minutes",
     },
     "scenario_kafka_python.py": {
-        "transactions": TRANSACTIONS,
-        "transaction_zombie_is_fenced": TRANSACTIONS,
         "acls_admin": "needs an authorizer",
     },
 }
