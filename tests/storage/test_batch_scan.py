@@ -27,9 +27,9 @@ def file_of(*parts: bytes | bytearray) -> File:
     return file
 
 
-def check(file: File, *, allows_gaps: bool = False, start: int = 0) -> tuple[list[int], BatchChecker]:
+def check(file: File, *, gaps_below: int = 0, start: int = 0) -> tuple[list[int], BatchChecker]:
     checker = BatchChecker(file, start, file.size(), expected_offset=0, latest_epoch=-1)
-    checker.allows_gaps = allows_gaps
+    checker.gaps_below = gaps_below
     offsets = [located.header.base_offset for run in checker.runs() for located in run.batches]
     return offsets, checker
 
@@ -61,7 +61,7 @@ def test_walk_notices_a_base_offset_that_does_not_follow() -> None:
     file = file_of(first, third)
     with pytest.raises(CorruptLogError, match="base offset 4, expected was 2"):
         list(walk(file, 0, file.size(), Continuity(0)))
-    gaps = Continuity(0, allows_gaps=True)
+    gaps = Continuity(0, gaps_below=1000)
     assert [located.header.base_offset for located in walk(file, 0, file.size(), gaps)] == [0, 4]
     file = file_of(third, second)
     with pytest.raises(CorruptLogError, match="base offset 2, expected was 6"):
@@ -104,8 +104,8 @@ def test_batch_of_another_offset_is_bad_though_its_checksum_is_good() -> None:
 
 def test_gap_is_good_only_where_compaction_makes_gaps() -> None:
     first, _, third = batches_of(100, 100, 100)
-    assert check(file_of(first, third), allows_gaps=True)[0] == [0, 4]
-    assert check(file_of(third, first), allows_gaps=True)[0] == [4]
+    assert check(file_of(first, third), gaps_below=5)[0] == [0, 4]
+    assert check(file_of(third, first), gaps_below=5)[0] == [4]
 
 
 def test_epoch_that_goes_back_is_bad() -> None:

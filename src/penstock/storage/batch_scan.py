@@ -17,6 +17,9 @@ WALK_CHUNK_BYTES = 8 * 1024
 
 CHECK_CHUNK_BYTES = 1024 * 1024
 
+NO_GAPS = 0
+GAPS_ANYWHERE = 2**63 - 1
+
 
 class Located(NamedTuple):
     """A batch and where it begins in its segment's file."""
@@ -34,13 +37,13 @@ class Continuity(NamedTuple):
     """What the base offset of a batch must be: not covered by its checksum, it is checked by this."""
 
     expected_offset: int
-    allows_gaps: bool = False
-    """Compaction takes offsets out; nothing else does."""
+    gaps_below: int = NO_GAPS
+    """Offsets below may be missing: compaction has been there, and nothing else takes offsets out."""
 
     def complaint(self, header: BatchHeader) -> str | None:
         """What is wrong with the batch's offsets."""
         base_offset, wanted = header[0], self.expected_offset
-        if base_offset != wanted and not (self.allows_gaps and base_offset > wanted):
+        if base_offset != wanted and not wanted < base_offset < self.gaps_below:
             return f"base offset {base_offset}, expected was {wanted}"
         return f"last offset delta {header[6]}" if header[6] < 0 else None
 
@@ -50,7 +53,7 @@ def walk(
 ) -> Iterator[Located]:
     """Each batch from ``position``, where one must begin, to ``end``, where one must end."""
     chunk, chunk_start, wanted = b"", position, chunk_bytes
-    expected, allows_gaps = continuity
+    expected, gaps_below = continuity
     while position < end:
         at = position - chunk_start
         if at + HEADER_BYTES > len(chunk):
@@ -63,7 +66,7 @@ def walk(
         if size > end - position:
             raise CorruptLogError(f"{file.path}, position {position}: batch claims {size} bytes")
         if header[0] != expected or header[6] < 0:
-            complaint = Continuity(expected, allows_gaps).complaint(header)
+            complaint = Continuity(expected, gaps_below).complaint(header)
             if complaint is not None:
                 raise CorruptLogError(f"{file.path}, position {position}: {complaint}")
         yield Located(position, header)
@@ -97,28 +100,36 @@ class BatchChecker:
     """
 
     __slots__ = (
+        "_chunk_bytes",
         "_end",
         "_file",
         "_wanted_bytes",
-        "allows_gaps",
         "bad",
         "expected_offset",
+        "gaps_below",
         "latest_epoch",
         "position",
     )
 
     def __init__(
-        self, file: File, position: int, end: int, *, expected_offset: int, latest_epoch: int
+        self,
+        file: File,
+        position: int,
+        end: int,
+        *,
+        expected_offset: int,
+        latest_epoch: int,
+        chunk_bytes: int = CHECK_CHUNK_BYTES,
     ) -> None:
         self._file = file
         self._end = end
-        self._wanted_bytes = CHECK_CHUNK_BYTES
+        self._chunk_bytes = self._wanted_bytes = chunk_bytes
         #: Behind the last good batch.
         self.position = position
         self.expected_offset = expected_offset
         self.latest_epoch = latest_epoch
-        #: Compaction takes offsets out; nothing else does.
-        self.allows_gaps = False
+        #: Offsets below may be missing, see ``Continuity``.
+        self.gaps_below = NO_GAPS
         #: Set when a batch is not what it must be; nothing is checked behind it.
         self.bad: BadBatch | None = None
 
@@ -127,7 +138,7 @@ class BatchChecker:
         while self.position < self._end and self.bad is None:
             start, wanted = self.position, min(self._wanted_bytes, self._end - self.position)
             chunk = memoryview(self._file.read(start, wanted))
-            self._wanted_bytes = CHECK_CHUNK_BYTES
+            self._wanted_bytes = self._chunk_bytes
             batches: list[Located] = []
             while self._check_next(chunk, start, batches):
                 pass
@@ -150,7 +161,7 @@ class BatchChecker:
             self._fail(f"the batch claims {size} bytes, {left} are left")
             return False
         if size > available:
-            self._wanted_bytes = max(CHECK_CHUNK_BYTES, size)
+            self._wanted_bytes = max(self._chunk_bytes, size)
             return False
         if not crc_matches(chunk, header, at):
             self._fail("the checksum does not match")
@@ -167,7 +178,7 @@ class BatchChecker:
         except CorruptBatchError as error:
             self._fail(error.message)
             return None
-        complaint = Continuity(self.expected_offset, self.allows_gaps).complaint(header)
+        complaint = Continuity(self.expected_offset, self.gaps_below).complaint(header)
         if complaint is not None:
             self._fail(complaint)
         elif header[2] < self.latest_epoch:

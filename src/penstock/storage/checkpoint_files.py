@@ -1,4 +1,4 @@
-"""The three offset checkpoints of a data directory: recovery points, log starts and high watermarks.
+"""The offset checkpoints of a data directory: recovery points, log starts, high watermarks, compaction.
 
 They are keyed by name, and names come back: a topic deleted and made again would find its predecessor's
 offsets, and an empty log would look like one that lost its records. So a name is *forgotten* here, durably,
@@ -15,6 +15,7 @@ from threading import Lock
 from penstock.model.errors import DiskFullError
 from penstock.model.ids import Offset, TopicPartition
 from penstock.storage.checkpoints import (
+    CLEANED_OFFSET_CHECKPOINT,
     HIGH_WATERMARK_CHECKPOINT,
     LOG_START_CHECKPOINT,
     RECOVERY_POINT_CHECKPOINT,
@@ -34,6 +35,8 @@ class OffsetTables:
     recovery_points: Offsets = field(default_factory=dict)
     log_starts: Offsets = field(default_factory=dict)
     high_watermarks: Offsets = field(default_factory=dict)
+    cleaned_offsets: Offsets = field(default_factory=dict)
+    """Everything below has been compacted."""
 
     def without(self, partitions: Collection[TopicPartition]) -> "OffsetTables":
         """The tables with nothing about these partitions."""
@@ -41,6 +44,7 @@ class OffsetTables:
             recovery_points=_without(self.recovery_points, partitions),
             log_starts=_without(self.log_starts, partitions),
             high_watermarks=_without(self.high_watermarks, partitions),
+            cleaned_offsets=_without(self.cleaned_offsets, partitions),
         )
 
     def only(self, partitions: Collection[TopicPartition]) -> "OffsetTables":
@@ -49,13 +53,13 @@ class OffsetTables:
             recovery_points=_only(self.recovery_points, partitions),
             log_starts=_only(self.log_starts, partitions),
             high_watermarks=_only(self.high_watermarks, partitions),
+            cleaned_offsets=_only(self.cleaned_offsets, partitions),
         )
 
     def mention(self, partition: TopicPartition) -> bool:
         """Whether there is anything about the partition."""
-        return any(
-            partition in table for table in (self.recovery_points, self.log_starts, self.high_watermarks)
-        )
+        tables = (self.recovery_points, self.log_starts, self.high_watermarks, self.cleaned_offsets)
+        return any(partition in table for table in tables)
 
 
 class CheckpointFiles:
@@ -74,6 +78,7 @@ class CheckpointFiles:
             recovery_points=self._read(RECOVERY_POINT_CHECKPOINT),
             log_starts=self._read(LOG_START_CHECKPOINT),
             high_watermarks=self._read(HIGH_WATERMARK_CHECKPOINT),
+            cleaned_offsets=self._read(CLEANED_OFFSET_CHECKPOINT),
         )
 
     def next_moment(self) -> int:
@@ -112,6 +117,7 @@ class CheckpointFiles:
             (RECOVERY_POINT_CHECKPOINT, tables.recovery_points, self.written.recovery_points),
             (LOG_START_CHECKPOINT, tables.log_starts, self.written.log_starts),
             (HIGH_WATERMARK_CHECKPOINT, tables.high_watermarks, self.written.high_watermarks),
+            (CLEANED_OFFSET_CHECKPOINT, tables.cleaned_offsets, self.written.cleaned_offsets),
         ]
         is_changed = False
         for name, table, written in changed:

@@ -1,14 +1,15 @@
 """Tidying a partition's directory before it is opened: what an interrupted step of a former process left.
 
-``.tmp``, ``.cleaned`` and ``.deleted`` files go. A ``.swap`` file is the finished outcome of a compaction, so
-its step is completed: the segments it replaces go, and it takes its final name. Index files without a log
-file go too. Everything here may be interrupted and repeated.
+``.tmp``, ``.cleaned`` and ``.deleted`` files go. A ``.log.swap`` file is the finished outcome of a
+compaction, so its step is completed: the segments it replaces go, and it takes its final name. It replaces
+all that begin up to its last offset, because compaction keeps the last batch of what it replaces. Index
+files without a log file go too. Everything here may be interrupted and repeated.
 """
 
 import re
 
 from penstock.model.errors import CorruptLogError
-from penstock.storage.batch_scan import Continuity, walk
+from penstock.storage.batch_scan import GAPS_ANYWHERE, Continuity, walk
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
 from penstock.storage.segment import INDEX_SUFFIXES, LOG_SUFFIX, file_name
@@ -49,31 +50,48 @@ def tidy_directory(filesystem: FileSystem, directory: str) -> DirectoryListing:
 
 
 def _finish_swaps(filesystem: FileSystem, directory: str, swaps: list[str], kept: list[str]) -> list[str]:
-    """Let each compacted segment take the place of the ones it was made from."""
-    names = set(kept)
-    # Log files first: what goes with the old ones includes the old indexes.
-    for swap in sorted(swaps, key=lambda name: not name.endswith(LOG_SUFFIX + SWAP_SUFFIX)):
+    """Let each compacted segment take the place of the ones it was made from; its log file comes last.
+
+    Indexes without their log file are of a swap that was never decided, and go.
+    """
+    names, waiting = set(kept), set(swaps)
+    for swap in swaps:
         final = swap.removesuffix(SWAP_SUFFIX)
-        if final.endswith(LOG_SUFFIX):
-            for name in _replaced_files(filesystem, join_path(directory, swap), final, names):
-                filesystem.unlink(join_path(directory, name))
-                names.discard(name)
-        filesystem.rename(join_path(directory, swap), join_path(directory, final))
+        base_name = final.partition(".")[0]
+        if not final.endswith(LOG_SUFFIX):
+            if base_name + LOG_SUFFIX + SWAP_SUFFIX not in waiting:
+                filesystem.unlink(join_path(directory, swap))
+            continue
+        for name in _replaced_files(filesystem, join_path(directory, swap), final, names):
+            filesystem.unlink(join_path(directory, name))
+            names.discard(name)
+        for suffix in INDEX_SUFFIXES:
+            if base_name + suffix + SWAP_SUFFIX in waiting:
+                _rename_swap(filesystem, directory, base_name + suffix)
+                names.add(base_name + suffix)
+        filesystem.sync_directory(directory)
+        _rename_swap(filesystem, directory, final)
         names.add(final)
     return sorted(names)
 
 
+def _rename_swap(filesystem: FileSystem, directory: str, final: str) -> None:
+    filesystem.rename(join_path(directory, final + SWAP_SUFFIX), join_path(directory, final))
+
+
 def _replaced_files(filesystem: FileSystem, swap_path: str, final: str, names: set[str]) -> list[str]:
-    """Files of old segments that begin inside the range of the new one, but for its own log file."""
+    """Files of the old segments that begin inside the range of the new one, behind its own beginning.
+
+    Those of its own beginning are replaced by the new ones of the same names.
+    """
     base_offset = int(final.removesuffix(LOG_SUFFIX))
     last_offset = _last_offset(filesystem, swap_path, base_offset)
     return [
         name
         for name in sorted(names)
         if (match := _OFFSET_FILE.fullmatch(name))
-        and base_offset <= int(match[1]) <= last_offset
+        and base_offset < int(match[1]) <= last_offset
         and match[2] in (LOG_SUFFIX, *INDEX_SUFFIXES)
-        and name != final
     ]
 
 
@@ -81,7 +99,7 @@ def _last_offset(filesystem: FileSystem, path: str, base_offset: int) -> int:
     file = filesystem.open(path)
     last_offset = base_offset
     try:
-        for _, header in walk(file, 0, file.size(), Continuity(base_offset, allows_gaps=True)):
+        for _, header in walk(file, 0, file.size(), Continuity(base_offset, GAPS_ANYWHERE)):
             last_offset = header.last_offset
     except CorruptLogError:
         # What is readable of it is what it replaces for certain; recovery judges the rest.

@@ -45,12 +45,12 @@ from penstock.records.control import TransactionMarker, decode_transaction_marke
 from penstock.storage.append_result import NO_LOG_APPEND_TIME, AppendResult
 from penstock.storage.atomic_file import replace_file
 from penstock.storage.checkpoint_job import CheckpointJob
+from penstock.storage.compacted_log import CompactedLog
 from penstock.storage.deletion_job import DeletionJob
 from penstock.storage.filesystem import FileSystem, join_path, parent_directory
 from penstock.storage.flush_job import FlushJob
 from penstock.storage.log_config import LogConfig
 from penstock.storage.log_reader import FilePiece, LogSlice, MemoryPiece
-from penstock.storage.maintained_log import MaintainedLog
 from penstock.storage.partition_metadata import PARTITION_METADATA, partition_metadata_content
 from penstock.storage.recovery import RecoveryHints, open_files
 from penstock.storage.replay import aborted_by, replay_producer
@@ -73,7 +73,7 @@ __all__ = [
 _new_tuple = tuple.__new__
 
 
-class Log(MaintainedLog):
+class Log(CompactedLog):
     """The log of one partition."""
 
     @classmethod
@@ -109,10 +109,13 @@ class Log(MaintainedLog):
         recovery: RecoveryHints | None = None,
     ) -> "Log":
         """Open the directory of an existing partition, recovering it if need be. Blocks."""
-        opened = open_files(filesystem, directory, config, recovery or RecoveryHints())
-        return cls(
+        hints = recovery or RecoveryHints()
+        opened = open_files(filesystem, directory, config, hints)
+        log = cls(
             filesystem, directory, topic_partition, config, opened=opened, tail_cache=tail_cache, now=now
         )
+        log.cleaned_offset = min(hints.cleaned_offset, log.log_end_offset)
+        return log
 
     def append(
         self,

@@ -30,11 +30,21 @@ class LogConfig:
     log_append_time: bool = False
     """Whether the broker's clock replaces the producers' timestamps."""
     producer_id_expiration_ms: int = DAY_MS
+    delete_retention_ms: int = DAY_MS
+    """How long a tombstone stays in a compacted log, from the first pass that met it."""
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = FOREVER_MS
+    min_cleanable_dirty_ratio: float = 0.5
 
     @property
     def is_compacted(self) -> bool:
         """Whether offsets may have gaps, since compaction takes records out."""
         return "compact" in self.cleanup_policy
+
+    @property
+    def roll_ms(self) -> int:
+        """How old the active segment may become: compaction cannot reach it before it is put aside."""
+        return min(self.segment_ms, self.max_compaction_lag_ms) if self.is_compacted else self.segment_ms
 
     @property
     def deletes_old_segments(self) -> bool:

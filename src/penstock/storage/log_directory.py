@@ -310,6 +310,7 @@ class LogDirectory:
         hints = RecoveryHints(
             recovery_point=written.recovery_points.get(partition, 0),
             log_start_offset=written.log_starts.get(partition, 0),
+            cleaned_offset=written.cleaned_offsets.get(partition, 0),
             sealed_offset=self.seal.sealed_offset(SealKey(spec.topic_id, partition.partition)),
         )
         return LoadJob(context, spec, hints, self._vouched_sizes.get(str(partition)))
@@ -322,6 +323,8 @@ class LogDirectory:
             | {name: Offset(log.log_start_offset) for name, log in logs if log.log_start_offset},
             high_watermarks={**kept.high_watermarks}
             | {name: high_watermarks[name] for name in self.logs if name in high_watermarks},
+            cleaned_offsets={**kept.cleaned_offsets}
+            | {name: Offset(log.cleaned_offset) for name, log in logs if log.cleaned_offset},
         )
 
     def _durable_end(self, log: Log) -> Offset:

@@ -81,7 +81,6 @@ class LogWriter:
         self._config = config
         for segment in self._segments:
             segment.index_interval_bytes = config.index_interval_bytes
-            segment.allows_gaps = config.is_compacted
         self._prepare_roll()
 
     def add(self, batch: BytesLike, header: BatchHeader, base_offset: int) -> int:
@@ -127,7 +126,6 @@ class LogWriter:
             old.next_offset,
             index_interval_bytes=self._config.index_interval_bytes,
             is_new=True,
-            allows_gaps=self._config.is_compacted,
         )
         self._segments.add(self.active)
         self._pending_position = 0
@@ -173,7 +171,7 @@ class LogWriter:
             return False
         first = self.active.first_timestamp
         started = opened_at if first is None or first < 0 else first
-        return now - started > self._config.segment_ms
+        return now - started > self._config.roll_ms
 
     def _take_write(self, closing: SegmentClosing | None) -> SegmentWrite:
         segment = self.active
@@ -187,7 +185,7 @@ class LogWriter:
         self._roll_size = config.segment_bytes
         self._roll_offset = segment.base_offset + RELATIVE_OFFSET_MAX
         first = segment.first_timestamp
-        self._roll_timestamp = FOREVER_MS if first is None or first < 0 else first + config.segment_ms
+        self._roll_timestamp = FOREVER_MS if first is None or first < 0 else first + config.roll_ms
         if segment.size and self._index_is_full(segment):
             self._roll_size = 0
 

@@ -8,6 +8,7 @@ a time.
 from penstock.model.errors import FlushFailedError, InvariantError, StorageError
 from penstock.model.ids import Millis, Offset
 from penstock.storage.checkpoint_job import CheckpointJob, Snapshot
+from penstock.storage.compaction import Compaction
 from penstock.storage.deletion_job import DeletionJob
 from penstock.storage.derived_state import LogBorder
 from penstock.storage.flush_job import FlushJob
@@ -18,6 +19,7 @@ from penstock.storage.retention import expired_segments
 from penstock.storage.rewind_job import RewindJob
 from penstock.storage.segment import Segment
 from penstock.storage.segment_end import find_end
+from penstock.storage.segment_swap import SegmentSwap
 
 
 class MaintainedLog(ReadableLog):
@@ -28,6 +30,9 @@ class MaintainedLog(ReadableLog):
     _flush_job: FlushJob | None = None
     _checkpoint_job: CheckpointJob | None = None
     _checkpoint_is_due = True
+    # Compaction: the pass under way, and a group whose files are on their way to their final names.
+    _compaction: Compaction | None = None
+    _swap: SegmentSwap | None = None
     _needs_rewind = False
     # Files of these may be left over from a failed job.
     _unborn_segments: tuple[Segment, ...] = ()
@@ -101,7 +106,7 @@ class MaintainedLog(ReadableLog):
 
     def begin_rewind(self) -> RewindJob | None:
         """Capture the way back after a failed write; None when there is nothing to rewind."""
-        if not self._needs_rewind or self._checkpoint_job is not None:
+        if not self._needs_rewind or self._is_occupied:
             return None
         return self._rewind_job(list(self._unborn_segments))
 
@@ -140,7 +145,7 @@ class MaintainedLog(ReadableLog):
         """
         if offset < self.high_watermark:
             raise InvariantError(f"{self} must not be cut at {offset}, below {self.high_watermark}")
-        if self._flush_job is not None or self._checkpoint_job is not None:
+        if self._flush_job is not None or self._compaction is not None or self._is_occupied:
             raise InvariantError(f"{self} must not be cut while a job is under way")
         if self._refusal is not None:
             raise self._refused()
@@ -188,7 +193,7 @@ class MaintainedLog(ReadableLog):
         Also forgets producers that were silent too long. May read files.
         """
         self.producers.expire(now, self.config.producer_id_expiration_ms)
-        if self._refusal is not None or self._checkpoint_job is not None:
+        if self._refusal is not None or self._compaction is not None or self._is_occupied:
             return None
         deletes = self.config.deletes_old_segments
         expired = expired_segments(
@@ -219,7 +224,7 @@ class MaintainedLog(ReadableLog):
 
     def begin_checkpoint(self) -> CheckpointJob | None:
         """Capture what the derived files lack; None when that is nothing, or a job is under way."""
-        if not self._checkpoint_is_due or self._checkpoint_job is not None or self._refusal is not None:
+        if not self._checkpoint_is_due or self._is_occupied or self._refusal is not None:
             return None
         self._checkpoint_is_due = False
         job = self._capture_checkpoint(is_final=False)
@@ -274,6 +279,11 @@ class MaintainedLog(ReadableLog):
         job = self.begin_close()
         job.run()
         self.finish_close(job)
+
+    @property
+    def _is_occupied(self) -> bool:
+        """Whether a job has files of closed segments in its hands."""
+        return self._checkpoint_job is not None or self._swap is not None
 
     def _end_flush(self, job: FlushJob) -> None:
         if job is not self._flush_job:

@@ -18,7 +18,8 @@ from functools import partial
 
 from penstock.model.errors import DiskFullError
 from penstock.storage.atomic_file import write_atomically
-from penstock.storage.batch_scan import BadBatch, BatchChecker, CheckedRun
+from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS, BadBatch, BatchChecker, CheckedRun
+from penstock.storage.compacted_offset import read_gaps_below
 from penstock.storage.derived_state import (
     LogBorder,
     load_leader_epochs,
@@ -51,6 +52,8 @@ class RecoveryHints:
     sealed_offset: int | None = None
     """Everything below was durable too; kept more closely than the recovery point."""
     log_start_offset: int = 0
+    cleaned_offset: int = 0
+    """Everything below has been compacted."""
 
     @property
     def durable_offset(self) -> int:
@@ -92,6 +95,7 @@ class OpenedLog:
     log_start_offset: int
     end_offset: int
     recovery_point: int
+    gaps_below: int
     report: RecoveryReport
 
 
@@ -111,6 +115,7 @@ class _Opening:
         self._config = config
         self._hints = hints
         self._report = RecoveryReport(was_clean=hints.clean)
+        self._gaps_below = NO_GAPS
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
         self._producers = ProducerStates()
@@ -118,6 +123,9 @@ class _Opening:
     def run(self) -> OpenedLog:
         listing = tidy_directory(self._filesystem, self._directory)
         snapshot_offsets = set(listing.snapshot_offsets)
+        self._gaps_below = read_gaps_below(
+            self._filesystem, self._directory, is_compacted=self._config.is_compacted
+        )
         self._segments = [self._existing(base_offset) for base_offset in listing.base_offsets]
         if not self._segments:
             self._segments = [self._first_segment()]
@@ -160,7 +168,7 @@ class _Opening:
             base_offset,
             index_interval_bytes=self._config.index_interval_bytes,
             is_new=is_new,
-            allows_gaps=self._config.is_compacted,
+            gaps_below=self._gaps_below,
         )
 
     def _find_start(self) -> tuple[int, SegmentEnd]:
@@ -238,7 +246,8 @@ class _Opening:
                 return
 
     def _has_hole(self, next_offset: int, following: Segment) -> bool:
-        return next_offset < following.base_offset and not self._config.is_compacted
+        """Segments join without a gap, compacted ones too: their last batch stays, if need be empty."""
+        return next_offset < following.base_offset and self._gaps_below != GAPS_ANYWHERE
 
     def _recover_segment(self, segment: Segment, start: SegmentEnd, *, has_successor: bool) -> SegmentEnd:
         """Check a segment from the border ``start`` on; what is good is written again.
@@ -254,7 +263,7 @@ class _Opening:
             expected_offset=start.next_offset,
             latest_epoch=start.latest_epoch,
         )
-        checker.allows_gaps = self._config.is_compacted
+        checker.gaps_below = segment.gaps_below
         last = start.last
         for run in checker.runs():
             segment.file.write(run.position, [run.data])
@@ -361,6 +370,7 @@ class _Opening:
             end_offset=end_offset,
             # A damaged log must be found damaged again, so what it was known to hold is not forgotten.
             recovery_point=end_offset if is_whole else self._hints.recovery_point,
+            gaps_below=self._gaps_below,
             report=self._report,
         )
 

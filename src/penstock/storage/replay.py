@@ -24,6 +24,8 @@ def replay_producer(
     if not header.is_control:
         producers.apply(header, header[0])
         return None
+    if header.record_count == 0:
+        return None  # What Kafka's compaction leaves of a marker says nothing.
     marker = decode_transaction_marker(read_batch())
     if marker is None:
         return None

@@ -11,7 +11,7 @@ from contextlib import suppress
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import BatchHeader
 from penstock.storage import offset_index, time_index, transaction_index
-from penstock.storage.batch_scan import Continuity, Located, walk
+from penstock.storage.batch_scan import NO_GAPS, Continuity, Located, walk
 from penstock.storage.filesystem import File, FileSystem, join_path
 from penstock.storage.offset_index import OffsetIndex
 from penstock.storage.position_ranges import PositionRanges
@@ -36,7 +36,6 @@ class Segment:
     __slots__ = (
         "_file",
         "_indexed_timestamp",
-        "allows_gaps",
         "base_offset",
         "bytes_since_index_entry",
         "checked",
@@ -44,6 +43,7 @@ class Segment:
         "directory",
         "filesystem",
         "first_timestamp",
+        "gaps_below",
         "index_interval_bytes",
         "is_created",
         "largest_timestamp",
@@ -66,14 +66,14 @@ class Segment:
         *,
         index_interval_bytes: int,
         is_new: bool,
-        allows_gaps: bool = False,
+        gaps_below: int = NO_GAPS,
     ) -> None:
         self.filesystem = filesystem
         self.directory = directory
         self.base_offset = base_offset
         self.index_interval_bytes = index_interval_bytes
-        #: Whether compaction may have taken offsets out.
-        self.allows_gaps = allows_gaps
+        #: Compaction may have taken out offsets below this.
+        self.gaps_below = gaps_below
         self._file: File | None = None
         #: Whether its file is there and durably named; a roll happens in memory first.
         self.is_created = not is_new
@@ -203,7 +203,7 @@ class Segment:
             self.file,
             position,
             self.readable_size if end is None else end,
-            Continuity(self.base_offset if expected_offset is None else expected_offset, self.allows_gaps),
+            Continuity(self.base_offset if expected_offset is None else expected_offset, self.gaps_below),
         )
 
     def publish(self, size: int, next_offset: int, largest: tuple[int | None, int]) -> None:

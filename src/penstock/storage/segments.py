@@ -59,6 +59,16 @@ class Segments:
             raise InvariantError("the last remaining segment cannot be dropped")
         return self._drop(len(self._segments) - count, len(self._segments))
 
+    def replace(self, old: list[Segment], new: Segment) -> None:
+        """Put one segment in the place of neighbours that it was made from, none of them the active one."""
+        start = self._segments.index(old[0])
+        end = start + len(old)
+        is_run = self._segments[start:end] == old and end < len(self._segments)
+        if not is_run or (new.base_offset, new.next_offset) != (old[0].base_offset, old[-1].next_offset):
+            raise InvariantError(f"{new} cannot take the place of {old}")
+        self._segments[start:end] = [new]
+        self._bases[start:end] = [new.base_offset]
+
     def _drop(self, start: int, end: int) -> list[Segment]:
         dropped = self._segments[start:end]
         del self._segments[start:end]

@@ -26,17 +26,17 @@ def needs_verification(found: LogSlice) -> bool:
     )
 
 
-def verify(found: LogSlice, *, allows_gaps: bool) -> None:
+def verify(found: LogSlice) -> None:
     """Check every batch that the slice touches; raises ``CorruptLogError`` at a bad one. Blocks."""
     segment = found.segment
     if segment is None:
         return
     for piece in found.pieces:
         if isinstance(piece, FilePiece):
-            _verify_range(segment, piece, allows_gaps)
+            _verify_range(segment, piece)
 
 
-def _verify_range(segment: Segment, piece: FilePiece, allows_gaps: bool) -> None:
+def _verify_range(segment: Segment, piece: FilePiece) -> None:
     start, end = piece.position, piece.position + piece.length
     checker = BatchChecker(
         piece.file,
@@ -45,7 +45,7 @@ def _verify_range(segment: Segment, piece: FilePiece, allows_gaps: bool) -> None
         expected_offset=header_at(segment, start).base_offset,
         latest_epoch=NO_EPOCH,
     )
-    checker.allows_gaps = allows_gaps
+    checker.gaps_below = segment.gaps_below
     try:
         for _ in checker.runs():
             if checker.position >= end:
