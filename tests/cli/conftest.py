@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 
 import pytest
+from tests.cli.terminal import Terminal
 
 
 @pytest.fixture
@@ -12,3 +13,9 @@ def closed_port() -> Iterator[int]:
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         yield int(holder.getsockname()[1])
+
+
+@pytest.fixture
+def terminal(bootstrap: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Commands go to the shared broker."""
+    return Terminal(bootstrap, capsys, monkeypatch)

@@ -3,6 +3,8 @@
 import pytest
 
 from penstock.cli.failure import CommandFailed, ExitCode, exit_code_of, report
+from penstock.cli.wire_client.errors import NotServedError, RefusedError, UnreachableError
+from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import (
     DirectoryInUseError,
     DiskFullError,
@@ -22,6 +24,7 @@ from penstock.model.errors import (
         (UsageError("x"), 2),
         (FlushFailedError("x"), 74),
         (StorageError("x"), 1),
+        (RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, doing="x"), 1),
         (DirectoryInUseError("x"), 1),
         (InvariantError("x"), 1),
     ],
@@ -37,6 +40,9 @@ def test_exit_code_of_each_kind_is_stable(error: PenstockError, code: int) -> No
         (DirectoryInUseError("Taken."), "--data-dir"),
         (DiskFullError("Full."), "Free some space"),
         (FlushFailedError("Lost."), "kernel log"),
+        (RefusedError(ErrorCode.NON_EMPTY_GROUP, doing="x"), "Stop its members first"),
+        (UnreachableError("Nobody there."), "advertised.listeners"),
+        (NotServedError("Unknown."), "too old"),
     ],
 )
 def test_report_error_with_hint_prints_two_lines(

@@ -20,6 +20,15 @@ LEAVES = [
     ["topic", "delete"],
     ["produce"],
     ["consume"],
+    ["group", "list"],
+    ["group", "describe"],
+    ["group", "reset-offsets"],
+    ["group", "delete"],
+    ["group", "delete-offsets"],
+    ["txn", "list"],
+    ["txn", "describe"],
+    ["txn", "abort"],
+    ["txn", "find-hanging"],
     ["bench", "produce"],
     ["bench", "consume"],
     ["bench", "latency"],
@@ -74,7 +83,16 @@ def test_help_overview_lists_every_command(penstock: Penstock) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["version"], ["topic", "--help"], ["serve", "--help"]], ids=" ".join
+    "words",
+    [
+        ["--help"],
+        ["version"],
+        ["topic", "--help"],
+        ["group", "--help"],
+        ["txn", "--help"],
+        ["serve", "--help"],
+    ],
+    ids=" ".join,
 )
 def test_command_loads_only_its_own_module(words: list[str]) -> None:
     program = (
@@ -125,6 +143,26 @@ def test_version_json_holds_the_number(penstock: Penstock) -> None:
         (["topic", "alter", "t"], "nothing to alter"),
         (["topic", "create", "t", "-c", "retention.ms"], "not of the form KEY=VALUE"),
         (["topic", "list", "--bootstrap-server", "nowhere"], "not of the form HOST:PORT"),
+        (["group", "list", "--state", "fine"], "'fine' is not one of"),
+        (["group", "list", "--bootstrap-server", "nowhere"], "not of the form HOST:PORT"),
+        (["group", "reset-offsets", "g", "--all-topics"], "Give exactly one of --to-earliest"),
+        (
+            ["group", "reset-offsets", "g", "--all-topics", "--to-latest", "--shift-by", "-5"],
+            "--to-latest and --shift-by exclude each other",
+        ),
+        (["group", "reset-offsets", "g", "--to-latest"], "Give either --topic"),
+        (
+            ["group", "reset-offsets", "g", "--to-latest", "--all-topics", "--topic", "t"],
+            "Give either --topic",
+        ),
+        (["group", "reset-offsets", "g", "--topic", "t:x", "--to-latest"], "TOPIC:0,1,2"),
+        (["group", "reset-offsets", "g", "--all-topics", "--to-datetime", "noon"], "no time like"),
+        (["group", "reset-offsets", "g", "--all-topics", "--by-duration", "P1Y"], "no duration like"),
+        (["group", "delete-offsets", "g"], "Missing option '--topic'"),
+        (["txn", "list", "--running-longer-than", "long"], "no duration like"),
+        (["txn", "abort"], "Give either transactional ids"),
+        (["txn", "abort", "id", "--topic", "t"], "Give either transactional ids"),
+        (["txn", "abort", "--topic", "t", "--partition", "0"], "Give either transactional ids"),
         (["serve", "--set", "novalue"], "not of the form KEY=VALUE"),
         (["serve", "--set", "log.retention.mss=1"], "log.retention.mss"),
         (["serve", "--listen", "nowhere"], "nowhere"),
@@ -141,7 +179,11 @@ def test_mistake_on_the_command_line_exits_with_2_and_says_which(
     assert answer.output == ""
 
 
-@pytest.mark.parametrize("words", [["topic", "list"], ["produce", "t"], ["consume", "t"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [["topic", "list"], ["produce", "t"], ["consume", "t"], ["group", "list"], ["txn", "list"]],
+    ids=" ".join,
+)
 def test_broker_that_is_not_there_exits_with_1_and_a_hint(
     penstock: Penstock, words: list[str], closed_port: int
 ) -> None:

@@ -170,7 +170,8 @@ def reset_offsets(  # noqa: PLR0913 - typer wants one argument per option
 ) -> None:
     """Move the offsets of a group without active members.
 
-    Every offset is printed before and after. An offset outside the log is moved to its nearer end. What is printed is what it takes to go back.
+    Every offset is printed before and after, which is what it takes to go back. One that would lie outside
+    the log is moved to its nearer end.
     """
     from penstock.cli.group_reset_target import parse_target
 

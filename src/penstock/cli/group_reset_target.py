@@ -64,7 +64,8 @@ class NewOffset(NamedTuple):
 
 def parse_target(given: Mapping[str, str | int | bool | None], *, now_ms: int) -> Target:
     """The one target among the options, each of which is false or None when it was not given."""
-    named = [name for name in CHOICES if given.get(name) not in (None, False)]
+    # By identity: zero, as an offset or a shift, is an answer too, and equals false.
+    named = [name for name in CHOICES if given.get(name) is not None and given.get(name) is not False]
     if len(named) != 1:
         problem = f"{' and '.join(named)} exclude each other; give" if named else "Give"
         raise UsageError(f"{problem} exactly one of {', '.join(CHOICES)}.")

@@ -130,7 +130,8 @@ def abort(
 ) -> None:
     """Abort transactions, by id or where one hangs.
 
-    By id the producer is fenced, as if another with its id had started. A hanging transaction is one that no coordinator knows any more; `penstock txn find-hanging` finds them.
+    By id the producer is fenced, as if another with its id had started. A hanging transaction is one that no
+    coordinator knows any more; `penstock txn find-hanging` finds them.
     """
     if names and topic is None and partition is None and start_offset is None:
         _abort_by_id(names, bootstrap_server, as_json=as_json)
