@@ -35,6 +35,7 @@ from penstock.broker.tasks import Tasks
 from penstock.broker.transaction_coordinator import TransactionCoordinator
 from penstock.broker.transactional_appends import TransactionalAppends
 from penstock.broker.worker_threads import WorkerThreads
+from penstock.broker.workers import BlockingWorkers
 from penstock.config.broker_config import BrokerConfig
 from penstock.metadata.effective_config import broker_config_in
 from penstock.metadata.image import ClusterImage
@@ -81,6 +82,7 @@ class Broker:
         clock: Clock,
         entropy: Entropy,
         on_fatal: Callable[[StorageError], None],
+        workers: BlockingWorkers | None = None,
     ) -> None:
         self.loop = loop
         self.clock = clock
@@ -93,7 +95,7 @@ class Broker:
         self.fail = on_fatal
         self.tasks = Tasks(loop)
         self.deadlines = Deadlines(loop)
-        self.workers = WorkerThreads(loop)
+        self.workers: BlockingWorkers = WorkerThreads(loop) if workers is None else workers
         self._kernel_flusher = self._open_kernel_flusher()
         self.flusher = Flusher(
             self.workers,

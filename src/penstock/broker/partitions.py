@@ -10,7 +10,7 @@ from penstock.broker.flusher import Flusher
 from penstock.broker.partition import Partition
 from penstock.broker.replicas import Replicas
 from penstock.broker.topic_settings import log_config, produce_rules
-from penstock.broker.worker_threads import WorkerThreads
+from penstock.broker.workers import BlockingWorkers
 from penstock.config.broker_config import BrokerConfig
 from penstock.metadata.effective_config import topic_config_in
 from penstock.metadata.image import ClusterImage
@@ -47,7 +47,7 @@ class Partitions:
         directory: LogDirectory,
         replicas: Replicas,
         flusher: Flusher,
-        workers: WorkerThreads,
+        workers: BlockingWorkers,
         tail_cache: TailCache,
         clock: Clock,
     ) -> None:

@@ -18,7 +18,7 @@ from penstock.broker.coordination.shard_loading import load_shard
 from penstock.broker.coordination.steady_clock import SteadyClock
 from penstock.broker.partition import Partition
 from penstock.broker.tasks import Tasks
-from penstock.broker.worker_threads import WorkerThreads
+from penstock.broker.workers import BlockingWorkers
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import NOTHING, Outcome, Reply
 from penstock.model.error_codes import ErrorCode
@@ -43,7 +43,7 @@ class HostSurroundings:
     """What all hosts of a broker share."""
 
     loop: asyncio.AbstractEventLoop
-    workers: WorkerThreads
+    workers: BlockingWorkers
     tasks: Tasks
     clock: SteadyClock
     #: How many shards may load side by side; more would only fight for the interpreter.

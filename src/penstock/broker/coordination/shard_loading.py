@@ -8,7 +8,7 @@ import asyncio
 
 from penstock.broker.coordination.shard_kind import Shard
 from penstock.broker.partition import Partition
-from penstock.broker.worker_threads import WorkerThreads
+from penstock.broker.workers import BlockingWorkers
 from penstock.coordinator.outcome import CoordinatorRecord
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
@@ -21,7 +21,7 @@ from penstock.storage.log import Log, LogSlice
 READ_BYTES = 1024 * 1024
 
 
-async def load_shard(shard: Shard, partition: Partition, workers: WorkerThreads) -> None:
+async def load_shard(shard: Shard, partition: Partition, workers: BlockingWorkers) -> None:
     """Replay everything that is committed, after everything appended is."""
     log = partition.log
     await until_settled(partition)
