@@ -30,10 +30,12 @@ def tell(story: Story, **settings: str) -> None:
     asyncio.run(run())
 
 
-async def begun(client: Client, name: str = "t", *, is_second: bool = False, **choices: int) -> Producer:
+async def begun(
+    client: Client, name: str = "t", *, is_second: bool = False, timeout_ms: int = 60_000
+) -> Producer:
     """A producer whose transaction has partition 0."""
     producer = Producer(client, name, is_second=is_second)
-    assert await producer.init(**choices) == ErrorCode.NONE
+    assert await producer.init(timeout_ms=timeout_ms) == ErrorCode.NONE
     if not is_second:
         assert await producer.add("orders", 0) == ErrorCode.NONE
     return producer

@@ -9,6 +9,7 @@ from tests.broker.transactions.producer_client import Client, Producer, connecte
 from tests.broker.transactions.stories import FEW, PROTOCOLS, begun, settle, tell
 
 from penstock.broker.broker import Broker
+from penstock.broker.transaction_markers import write_marker
 from penstock.model.error_codes import ErrorCode
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.wire.messages.add_partitions_to_txn import (
@@ -192,9 +193,6 @@ async def ended_once_loaded(producer: Producer) -> int:
 
 def test_markers_are_tried_until_every_partition_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(broker: Broker, client: Client) -> None:
-        from penstock.broker import transaction_orders
-
-        write = transaction_orders.write_marker
         refusals = [ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS]
 
         def unwilling(broker: Broker, name: Any, *rest: Any, **more: Any) -> "asyncio.Future[ErrorCode]":
@@ -202,9 +200,9 @@ def test_markers_are_tried_until_every_partition_has_its_own(monkeypatch: pytest
                 refused: asyncio.Future[ErrorCode] = broker.loop.create_future()
                 refused.set_result(refusals.pop())
                 return refused
-            return write(broker, name, *rest, **more)
+            return write_marker(broker, name, *rest, **more)
 
-        monkeypatch.setattr(transaction_orders, "write_marker", unwilling)
+        monkeypatch.setattr("penstock.broker.transaction_orders.write_marker", unwilling)
         producer = await begun(client, is_second=True)
         for partition in (0, 1):
             assert await producer.produce(b"x", partition=partition) == ErrorCode.NONE

@@ -23,12 +23,12 @@ from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 
 
 async def holding_offsets(
-    broker: Broker, client: Client, *, is_second: bool, offset: int = 7, **choices: int
+    broker: Broker, client: Client, *, is_second: bool, offset: int = 7, timeout_ms: int = 60_000
 ) -> Producer:
     """A producer whose open transaction commits an offset of group g."""
     await find_group(broker, "g")
     producer = Producer(client, is_second=is_second)
-    assert await producer.init(**choices) == ErrorCode.NONE
+    assert await producer.init(timeout_ms=timeout_ms) == ErrorCode.NONE
     if not is_second:
         assert await producer.add_offsets("g") == ErrorCode.NONE
     assert await producer.commit_offset("g", offset) == ErrorCode.NONE
