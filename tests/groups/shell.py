@@ -1,9 +1,9 @@
 """A shell round a shard, as small as can be: it appends, replays, answers, and lets time pass."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from penstock.coordinator.events import RequestReceived, TopicsDeleted
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome, ProducerEpoch
@@ -37,6 +37,12 @@ class FixedTopics:
 
     def has_partition(self, name: str, partition: int) -> bool:
         return 0 <= partition < self.partition_counts.get(name, 0)
+
+    def partition_count(self, name: str) -> int:
+        return self.partition_counts.get(name, 0)
+
+    def names(self) -> Collection[str]:
+        return self.partition_counts.keys()
 
 
 TOPICS = FixedTopics({"orders": 4, "payments": 2})
@@ -128,7 +134,7 @@ class Shell:
             _replay(self.shard, logged, offset)
         self.take(self.shard.loaded(Millis(self.now)))
 
-    def with_settings(self, **changes: int) -> None:
+    def with_settings(self, **changes: Any) -> None:
         """Restart with other settings."""
         self.settings = replace(self.settings, **changes)
         self.crash()

@@ -9,11 +9,6 @@ from tests.groups.shell import DEFAULTS, START, TOPICS, Shell, numbered_uuids
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome
 from penstock.groups.classic_group import ClassicGroup
-from penstock.groups.consumer_records import (
-    ConsumerGroupMetadataKey,
-    ConsumerGroupMetadataRecord,
-    ConsumerGroupMetadataValue,
-)
 from penstock.groups.group_record import encoded, group_tombstone
 from penstock.groups.records import (
     OffsetCommitKey,
@@ -24,7 +19,6 @@ from penstock.groups.shard import GroupShard
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError
 from penstock.model.ids import Millis
-from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest
 from penstock.wire.messages.join_group import JoinGroupResponse
 from penstock.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
@@ -62,9 +56,8 @@ def test_shard_that_is_not_loaded_has_nothing_to_do() -> None:
 
 
 def test_request_that_is_not_about_groups_is_a_bug(shell: Shell) -> None:
-    for request in (InitProducerIdRequest(), ConsumerGroupHeartbeatRequest()):
-        with pytest.raises(InvariantError, match="no request about groups"):
-            shell.send(request, version=0)
+    with pytest.raises(InvariantError, match="no request about groups"):
+        shell.send(InitProducerIdRequest(), version=0)
 
 
 def test_request_before_the_replay_of_a_decision_is_a_bug(shell: Shell) -> None:
@@ -101,9 +94,8 @@ def test_deadlines_of_a_group_that_has_decided_wait_for_the_replay(shell: Shell)
 
 def test_records_of_other_kinds_of_group_are_passed_over() -> None:
     shard = make_shard()
-    key = ConsumerGroupMetadataKey(group_id="g")
-    record = ConsumerGroupMetadataRecord(key=key, value=ConsumerGroupMetadataValue(epoch=1))
-    shard.replay(encoded(record), offset=0)
+    share_group = CoordinatorRecord(key=bytes.fromhex("000b000167"), value=bytes(2))
+    shard.replay(share_group, offset=0)
     assert shard.group_count == 0
 
 

@@ -8,7 +8,7 @@ from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import NOTHING, CoordinatorRecord, Outcome
 from penstock.groups.consumer_protocol import PROTOCOL_TYPE
 from penstock.groups.context import ShardContext
-from penstock.groups.group import Committer, GroupKind
+from penstock.groups.group import Committer, GroupKind, PartitionRule
 from penstock.groups.group_record import group_tombstone
 from penstock.groups.group_state import GroupState
 from penstock.groups.heartbeat import heartbeat
@@ -71,6 +71,11 @@ class ClassicGroup:
         return self.stored is None and self.is_abandoned
 
     @property
+    def is_waited_for(self) -> bool:
+        """Whether somebody waits for an answer."""
+        return any(each.parked_join or each.parked_sync for each in self.live.members)
+
+    @property
     def is_decided(self) -> bool:
         """Whether a record of it has to be replayed before anything else can be decided."""
         return self.live.is_decided
@@ -104,16 +109,20 @@ class ClassicGroup:
                 return join_phase_over(self.live, now)
             case DeadlineKind.SYNC_PHASE:
                 return sync_phase_over(self.live, now)
+            case DeadlineKind.ROUND:
+                return self._begin_owed_round(now)
+            case DeadlineKind.DOWNGRADE:
+                return NOTHING  # It has become a classic group already, by becoming empty.
             case _:
                 raise InvariantError(f"group {self.group_id!r} has no deadline {deadline.kind}")
 
     def loaded(self, now: Millis) -> Outcome:
-        """Begin all sessions anew; a group that has become too large since it was written has a new round."""
+        """Begin all sessions anew, and a new round if the group has become too large, or owes one."""
         for member in self.live.members:
             self.live.hear_of(member, now)
         if len(self.live.members) > self.live.context.settings.group_max_size:
             return begin_round(self.live, now)
-        return NOTHING
+        return self._begin_owed_round(now)
 
     def unload(self, code: ErrorCode) -> Outcome:
         """Answer whoever waits, and forget all deadlines."""
@@ -127,22 +136,23 @@ class ClassicGroup:
             self.live.timers.end_session(member_id)
         return outcome
 
-    def check_offset_commit(self, committer: Committer) -> None:
+    def check_offset_commit(self, committer: Committer) -> PartitionRule | None:
         """Let members of this generation commit, and outsiders while there are no members."""
         is_outsider = committer.generation_or_epoch < 0
         if is_outsider and self.is_empty:
-            return
+            return None
         is_anonymous = is_outsider and not committer.member_id and committer.group_instance_id is None
         if not is_anonymous:
             self.live.check_member(committer.member_id, committer.group_instance_id)
             self.live.check_generation(committer.generation_or_epoch)
         if committer.is_transactional:
-            return  # Producers of old cannot say who they are, and none is bound to the phases of a round.
+            return None  # Producers of old cannot say who they are, and none is bound to a round's phases.
         if is_anonymous:
             raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID)
         if self.live.state is GroupState.COMPLETING_REBALANCE:
             # It has learned of the new generation, but its offsets are of the one before.
             raise ApiError(ErrorCode.REBALANCE_IN_PROGRESS)
+        return None
 
     def note_offset_commit(self, committer: Committer, now: Millis) -> None:
         """A commit is a sign of life."""
@@ -195,6 +205,13 @@ class ClassicGroup:
         self._validate_generation()
         if self.live.state is GroupState.STABLE:
             self._validate_members()
+
+    def _begin_owed_round(self, now: Millis) -> Outcome:
+        """A generation without a leader was not made by one: the group was a consumer group until then."""
+        owes_round = self.stored is not None and bool(self.stored.members) and self.stored.leader is None
+        if owes_round and self.live.state is GroupState.STABLE:
+            return begin_round(self.live, now)
+        return NOTHING
 
     def _validate_generation(self) -> None:
         """Memory is ahead of the log in the sync phase, and may be in a join phase that follows one."""

@@ -4,15 +4,16 @@ A kind brings its own requests and records. Offsets are the same for all: they o
 commit is allowed, and whether a topic is still read.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome
 from penstock.groups.timers import GroupDeadline
 from penstock.model.error_codes import ErrorCode
-from penstock.model.ids import Millis
+from penstock.model.ids import Millis, TopicPartition
 
 
 class GroupKind(StrEnum):
@@ -33,6 +34,10 @@ class Committer:
     generation_or_epoch: int
     is_transactional: bool
     api_version: int
+
+
+PartitionRule: TypeAlias = Callable[[TopicPartition], ErrorCode]
+"""Why a committer may not commit an offset of one partition; NONE if it may."""
 
 
 class Group(Protocol):
@@ -82,8 +87,8 @@ class Group(Protocol):
     def unload(self, code: ErrorCode) -> Outcome:
         """It is gone from this broker: answer with ``code`` whoever waits, and forget all deadlines."""
 
-    def check_offset_commit(self, committer: Committer) -> None:
-        """Raise ``ApiError`` unless this committer may commit offsets now."""
+    def check_offset_commit(self, committer: Committer) -> PartitionRule | None:
+        """Raise ``ApiError`` unless this committer may commit offsets now; of some partitions, by a rule."""
 
     def note_offset_commit(self, committer: Committer, now: Millis) -> None:
         """A commit was accepted, which is a sign of life."""

@@ -88,7 +88,7 @@ class LiveGroup:
         self.generation = record.generation
         self.protocol_type = record.protocol_type or None
         self.protocol_name = record.protocol
-        self.leader_id = record.leader
+        self.leader_id = record.leader or next((member.member_id for member in self.members), None)
         self.subscribed_topics = self.find_subscribed_topics()
         self.is_decided = False
 

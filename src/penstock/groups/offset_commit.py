@@ -10,7 +10,7 @@ by id.
 
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome, answer
-from penstock.groups.group import Committer
+from penstock.groups.group import Committer, PartitionRule
 from penstock.groups.offset_record import OffsetDecision, WantedOffset
 from penstock.groups.records import NO_EXPIRY
 from penstock.groups.shard_state import ShardState
@@ -34,10 +34,12 @@ def commit_offsets(
     state: ShardState, event: RequestReceived, request: OffsetCommitRequest, now: Millis
 ) -> Outcome:
     """Decide on an OffsetCommit request."""
+    refusal, rule = _permission(state, event, request, now)
     decision = OffsetDecision(
         state=state,
         group_id=request.group_id,
-        refusal=_refusal(state, event, request, now),
+        refusal=refusal,
+        rule=rule,
         now=now,
         expire_timestamp=_expire_timestamp(request, now),
     )
@@ -52,10 +54,10 @@ def commit_offsets(
     return Outcome(records=tuple(records)) + answer(event.token, OffsetCommitResponse(topics=tuple(topics)))
 
 
-def _refusal(
+def _permission(
     state: ShardState, event: RequestReceived, request: OffsetCommitRequest, now: Millis
-) -> ErrorCode:
-    """Why the group takes no offsets of this committer."""
+) -> tuple[ErrorCode, PartitionRule | None]:
+    """Why the group takes no offsets of this committer, or of which partitions it does."""
     committer = Committer(
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
@@ -66,15 +68,15 @@ def _refusal(
     group = state.groups.get(request.group_id)
     if group is None:
         if committer.generation_or_epoch < 0:
-            return ErrorCode.NONE
+            return ErrorCode.NONE, None
         has_code = event.api_version >= UNKNOWN_GROUP_SINCE_VERSION
-        return ErrorCode.GROUP_ID_NOT_FOUND if has_code else ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.GROUP_ID_NOT_FOUND if has_code else ErrorCode.ILLEGAL_GENERATION, None
     try:
-        group.check_offset_commit(committer)
+        rule = group.check_offset_commit(committer)
     except ApiError as error:
-        return error.code
+        return error.code, None
     group.note_offset_commit(committer, now)
-    return ErrorCode.NONE
+    return ErrorCode.NONE, rule
 
 
 def _expire_timestamp(request: OffsetCommitRequest, now: Millis) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from penstock.coordinator.outcome import CoordinatorRecord
+from penstock.groups.group import PartitionRule
 from penstock.groups.group_record import encoded
 from penstock.groups.records import NO_EXPIRY, OffsetCommitKey, OffsetCommitRecord, OffsetCommitValue
 from penstock.groups.shard_state import ShardState
@@ -32,6 +33,8 @@ class OffsetDecision:
     #: Why the group takes no offsets of this committer; NONE if it does.
     refusal: ErrorCode
     now: Millis
+    #: What the group says to single partitions, if it makes a difference.
+    rule: PartitionRule | None = None
     expire_timestamp: int = NO_EXPIRY
 
     def code(self, wanted: WantedOffset) -> ErrorCode:
@@ -42,6 +45,9 @@ class OffsetDecision:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if self.refusal is not ErrorCode.NONE:
             return self.refusal
+        partition = TopicPartition(wanted.topic, wanted.partition)
+        if self.rule is not None and (code := self.rule(partition)) is not ErrorCode.NONE:
+            return code
         if len(wanted.metadata.encode()) > self.state.context.settings.offset_metadata_max_bytes:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         return ErrorCode.NONE

@@ -16,7 +16,16 @@ from typing import TypeAlias, assert_never
 from penstock.coordinator.deadlines import Deadlines
 from penstock.coordinator.events import RequestReceived, TopicsDeleted
 from penstock.coordinator.outcome import NOTHING, CoordinatorRecord, Outcome, answer
+from penstock.coordinator.patterns import CompilePattern, compile_pattern
+from penstock.groups.catalog import TopicCatalog
 from penstock.groups.classic_group import ClassicGroup
+from penstock.groups.consumer.consumer_group import ConsumerGroup
+from penstock.groups.consumer.describe import describe_consumer_groups
+from penstock.groups.consumer.draft import Draft
+from penstock.groups.consumer.heartbeat import check_request, heartbeat
+from penstock.groups.consumer.ledger import Ledger
+from penstock.groups.consumer.migration import replace_classic, upgraded
+from penstock.groups.consumer_records import ConsumerGroupMetadataRecord, ConsumerGroupRecord
 from penstock.groups.context import ShardContext
 from penstock.groups.delete_groups import delete_groups
 from penstock.groups.describe_groups import describe_groups
@@ -38,6 +47,8 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
 from penstock.model.ids import NO_PRODUCER_ID, Millis
 from penstock.model.limits import GROUP_RECORDS_PER_TICK
+from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from penstock.wire.messages.consumer_group_heartbeat import JOIN_EPOCH, ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
 from penstock.wire.messages.heartbeat import HeartbeatRequest
@@ -61,10 +72,22 @@ class GroupShard:
 
     __slots__ = ("_deadlines", "_state", "_sweeps")
 
-    def __init__(self, *, settings: GroupSettings, topics: Topics, new_uuid: Callable[[], bytes]) -> None:
+    def __init__(
+        self,
+        *,
+        settings: GroupSettings,
+        topics: Topics,
+        new_uuid: Callable[[], bytes],
+        compile_pattern: CompilePattern = compile_pattern,
+    ) -> None:
         self._deadlines: Deadlines[GroupDeadline] = Deadlines()
-        context = ShardContext(settings=settings, deadlines=self._deadlines, new_uuid=new_uuid)
-        self._state = ShardState(context=context, topics=topics)
+        context = ShardContext(
+            settings=settings,
+            deadlines=self._deadlines,
+            catalog=TopicCatalog(topics, compile_pattern),
+            new_uuid=new_uuid,
+        )
+        self._state = ShardState(context=context)
         #: Sweeps that have begun; the first is at work.
         self._sweeps: deque[OffsetSweep] = deque()
 
@@ -74,8 +97,11 @@ class GroupShard:
         return len(self._state.groups)
 
     def use_topics(self, topics: Topics) -> None:
-        """From now on these are the topics there are."""
-        self._state.topics = topics
+        """From now on these are the topics there are.
+
+        That is all there is to do: consumer groups look at them with the next heartbeat of a member.
+        """
+        self._state.context.catalog.replace(topics)
 
     def handle(self, event: Event, now: Millis) -> Outcome:
         """Decide on an event. Requests that cannot be served are answered with their error."""
@@ -92,15 +118,19 @@ class GroupShard:
         """Do what is due; if ``next_deadline`` is not later than now afterwards, there is more to do."""
         outcome = NOTHING
         postponed = []
+        decided: set[str] = set()
         while len(outcome.records) < GROUP_RECORDS_PER_TICK:
             deadline = self._deadlines.pop_due(now)
             if deadline is None:
                 break
             group = self._state.groups.get(deadline.group_id)
-            if group is not None and group.is_decided:
+            if group is not None and (group.is_decided or deadline.group_id in decided):
                 postponed.append(deadline)
-            else:
-                outcome += self._expire(deadline, group, now)
+                continue
+            expired = self._expire(deadline, group, now)
+            if expired.records:
+                decided.add(deadline.group_id)
+            outcome += expired
         for deadline in postponed:
             self._deadlines.set(deadline, now)
         if self._sweeps:
@@ -126,8 +156,10 @@ class GroupShard:
                 self._replay_offset(decoded, offset, producer_id)
             case GroupMetadataRecord():
                 self._replay_classic_group(decoded)
-            case _:
+            case None:
                 pass  # Of a kind of group that this shard does not keep.
+            case _:
+                self._replay_consumer_group(decoded)
 
     def complete_transaction(self, producer_id: int, producer_epoch: int, *, is_commit: bool) -> None:
         """The log has the marker that ends a producer's transaction."""
@@ -191,6 +223,15 @@ class GroupShard:
             case OffsetDeleteRequest() as request:
                 _check_group_id(request.group_id)
                 return delete_offsets(self._state, event, request)
+            case ConsumerGroupHeartbeatRequest() as request:
+                return self._consumer_heartbeat(event, request, now)
+            case _:
+                return self._administer(event)
+
+    def _administer(self, event: RequestReceived) -> Outcome:
+        match event.request:
+            case ConsumerGroupDescribeRequest() as request:
+                return describe_consumer_groups(self._state, event, request)
             case DescribeGroupsRequest() as request:
                 return describe_groups(self._state, event, request)
             case ListGroupsRequest() as request:
@@ -206,12 +247,41 @@ class GroupShard:
         lowest, highest = settings.group_min_session_timeout_ms, settings.group_max_session_timeout_ms
         if not lowest <= request.session_timeout_ms <= highest:
             raise ApiError(ErrorCode.INVALID_SESSION_TIMEOUT)
-        if not request.member_id:
-            self._find_or_create(request.group_id)
+        group = self._state.groups.get(request.group_id)
+        if isinstance(group, ConsumerGroup) and group.is_empty and not request.member_id:
+            return self._join_emptied(event, group, now)
+        if group is None and not request.member_id:
+            self._create(request.group_id)
         try:
             return self._serve_member(event, request.group_id, now)
         finally:
             self._forget_if_void(request.group_id)
+
+    def _join_emptied(self, event: RequestReceived, group: ConsumerGroup, now: Millis) -> Outcome:
+        """A consumer group without members becomes whatever the next one wants it to be."""
+        classic = ClassicGroup(group.group_id, self._state.context)
+        joined = classic.serve(event, now)
+        self._state.groups[group.group_id] = classic
+        return Outcome(records=group.tombstones()) + joined
+
+    def _consumer_heartbeat(
+        self, event: RequestReceived, request: ConsumerGroupHeartbeatRequest, now: Millis
+    ) -> Outcome:
+        context = self._state.context
+        check_request(request, event.api_version, context.settings)
+        group = self._state.groups.get(request.group_id)
+        if isinstance(group, ConsumerGroup):
+            return group.serve(event, now)
+        if request.member_epoch != JOIN_EPOCH:
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"There is no consumer group {request.group_id}.")
+        if group is None:
+            draft = Draft(Ledger(request.group_id))
+            return heartbeat(draft, event, request, context, now, is_stale=True)
+        if not isinstance(group, ClassicGroup):
+            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is of another kind.")
+        draft = Draft(Ledger(request.group_id)) if group.is_empty else upgraded(group, context, now)
+        joined = heartbeat(draft, event, request, context, now, is_stale=True)
+        return replace_classic(group, draft, context, now) + joined
 
     def _leave(self, event: RequestReceived, request: LeaveGroupRequest, now: Millis) -> Outcome:
         _check_group_id(request.group_id)
@@ -274,11 +344,24 @@ class GroupShard:
         group = self._state.groups.get(group_id)
         if record.value is None:
             if isinstance(group, ClassicGroup):
+                if group.is_waited_for:
+                    raise InvariantError(f"group {group_id!r} was deleted while members wait")
                 self._remove(group)
             return
         if not isinstance(group, ClassicGroup):
             group = self._create(group_id)
         group.replay(record.value)
+
+    def _replay_consumer_group(self, record: ConsumerGroupRecord) -> None:
+        group = self._state.groups.get(record.key.group_id)
+        if isinstance(group, ConsumerGroup):
+            group.replay(record)
+            if isinstance(record, ConsumerGroupMetadataRecord) and record.value is None:
+                self._remove(group)
+        elif record.value is not None:
+            group = ConsumerGroup(record.key.group_id, self._state.context)
+            self._state.groups[group.group_id] = group
+            group.replay(record)
 
     def _find_or_create(self, group_id: str) -> Group:
         group = self._state.groups.get(group_id)
@@ -290,9 +373,12 @@ class GroupShard:
         return group
 
     def _remove(self, group: Group) -> None:
-        """Forget a group; if it has offsets nevertheless, it is one that only has offsets."""
-        if group.unload(ErrorCode.UNKNOWN_MEMBER_ID).replies:
-            raise InvariantError(f"group {group.group_id!r} was deleted while members wait")
+        """Forget a group; if it has offsets nevertheless, it is one that only has offsets.
+
+        A group that has members is not deleted but replaced by one of another kind: their sessions go on.
+        """
+        if group.is_empty:
+            group.unload(ErrorCode.UNKNOWN_MEMBER_ID)
         del self._state.groups[group.group_id]
         if self._state.offsets.has_any(group.group_id):
             self._create(group.group_id)

@@ -13,7 +13,10 @@ class ShardState:
     """What the handlers of requests work on."""
 
     context: ShardContext
-    #: The topics as the broker knows them at the moment; replaced whenever they change.
-    topics: Topics
     groups: dict[str, Group] = field(default_factory=dict)
     offsets: Offsets = field(default_factory=Offsets)
+
+    @property
+    def topics(self) -> Topics:
+        """The topics as the broker knows them at the moment."""
+        return self.context.catalog.topics

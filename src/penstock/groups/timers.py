@@ -13,6 +13,16 @@ class DeadlineKind(StrEnum):
     SESSION = "session"
     JOIN_PHASE = "join phase"
     SYNC_PHASE = "sync phase"
+    #: A member of a consumer group has not let go of partitions in time.
+    REVOCATION = "revocation"
+    #: A member of a consumer group that speaks the classic protocol has not joined again in time.
+    MEMBER_JOIN = "member join"
+    #: Such a member has not asked for its assignment in time.
+    MEMBER_SYNC = "member sync"
+    #: Nobody in a consumer group speaks its protocol any more.
+    DOWNGRADE = "downgrade"
+    #: A classic group has been a consumer group, and needs a round.
+    ROUND = "round"
     OFFSET_EXPIRY = "offset expiry"
     OFFSET_SWEEP = "offset sweep"
 

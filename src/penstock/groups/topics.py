@@ -1,5 +1,6 @@
 """What groups need to know of topics: their names, ids and sizes."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from penstock.metadata.image import ClusterImage
@@ -17,6 +18,12 @@ class Topics(Protocol):
 
     def has_partition(self, name: str, partition: int) -> bool:
         """Whether a partition exists."""
+
+    def partition_count(self, name: str) -> int:
+        """How many partitions a topic has; none when there is no such topic."""
+
+    def names(self) -> Collection[str]:
+        """All names."""
 
 
 class ImageTopics:
@@ -41,3 +48,12 @@ class ImageTopics:
         """Whether a partition exists."""
         topic = self._image.topics.get(name)
         return topic is not None and 0 <= partition < len(topic.partitions)
+
+    def partition_count(self, name: str) -> int:
+        """How many partitions a topic has; none when there is no such topic."""
+        topic = self._image.topics.get(name)
+        return 0 if topic is None else len(topic.partitions)
+
+    def names(self) -> Collection[str]:
+        """All names."""
+        return self._image.topics.keys()

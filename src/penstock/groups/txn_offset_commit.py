@@ -10,7 +10,7 @@ Version notes: 3 member, generation and instance id.
 
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome, ProducerEpoch, answer
-from penstock.groups.group import Committer
+from penstock.groups.group import Committer, PartitionRule
 from penstock.groups.offset_record import OffsetDecision, WantedOffset
 from penstock.groups.shard_state import ShardState
 from penstock.model.error_codes import ErrorCode
@@ -29,13 +29,13 @@ def commit_transactional_offsets(
     state: ShardState, event: RequestReceived, request: TxnOffsetCommitRequest, now: Millis
 ) -> Outcome:
     """Decide on a TxnOffsetCommit request."""
-    refusal = _refusal(state, event, request)
-    decision = OffsetDecision(state=state, group_id=request.group_id, refusal=refusal, now=now)
+    refusal, rule = _permission(state, event, request)
+    decision = OffsetDecision(state=state, group_id=request.group_id, refusal=refusal, rule=rule, now=now)
     records: list[CoordinatorRecord] = []
     topics = []
     for topic in request.topics:
         wanted = _wanted(topic)
-        codes = [decision.code(each) for each in wanted]
+        codes = [_told(decision.code(each)) for each in wanted]
         taken = [each for each, code in zip(wanted, codes, strict=True) if code is ErrorCode.NONE]
         records.extend(map(decision.record, taken))
         topics.append(_answered(topic, codes))
@@ -44,11 +44,13 @@ def commit_transactional_offsets(
     return written + answer(event.token, TxnOffsetCommitResponse(topics=tuple(topics)))
 
 
-def _refusal(state: ShardState, event: RequestReceived, request: TxnOffsetCommitRequest) -> ErrorCode:
-    """Why the group takes no offsets of this committer."""
+def _permission(
+    state: ShardState, event: RequestReceived, request: TxnOffsetCommitRequest
+) -> tuple[ErrorCode, PartitionRule | None]:
+    """Why the group takes no offsets of this committer, or of which partitions it does."""
     group = state.groups.get(request.group_id)
     if group is None:
-        return ErrorCode.NONE if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.NONE if request.generation_id < 0 else ErrorCode.ILLEGAL_GENERATION, None
     committer = Committer(
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
@@ -57,12 +59,14 @@ def _refusal(state: ShardState, event: RequestReceived, request: TxnOffsetCommit
         api_version=event.api_version,
     )
     try:
-        group.check_offset_commit(committer)
+        return ErrorCode.NONE, group.check_offset_commit(committer)
     except ApiError as error:
-        # Producers know nothing of epochs of members.
-        is_stale = error.code is ErrorCode.STALE_MEMBER_EPOCH
-        return ErrorCode.ILLEGAL_GENERATION if is_stale else error.code
-    return ErrorCode.NONE
+        return error.code, None
+
+
+def _told(code: ErrorCode) -> ErrorCode:
+    """Producers know nothing of epochs of members."""
+    return ErrorCode.ILLEGAL_GENERATION if code is ErrorCode.STALE_MEMBER_EPOCH else code
 
 
 def _wanted(topic: TxnOffsetCommitRequestTopic) -> list[WantedOffset]:
