@@ -244,3 +244,15 @@ def check_story(members: Sequence[MemberProcess]) -> None:
             assert offset >= floor, (
                 f"{key} began again at {offset} in generation {generation}, committed was {floor}"
             )
+
+
+def check_nothing_committed_is_processed_again(members: Sequence[MemberProcess]) -> None:
+    """Also within one generation: what a member has committed it does not see again."""
+    for member in members:
+        committed: dict[Partition, int] = {}
+        for event in member.events:
+            for topic, partition, offset, _ in event.get("records", ()):
+                floor = committed.get((topic, partition), 0)
+                assert offset >= floor, f"{topic}-{partition} went back to {offset} after a commit of {floor}"
+            for topic, partition, offset in event.get("offsets", ()):
+                committed[topic, partition] = offset

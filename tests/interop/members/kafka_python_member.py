@@ -73,7 +73,13 @@ def main() -> None:
     while not ended.is_set():
         # Returns with the first records. A poll that ends before a join has been answered loses the join for
         # good, with Apache Kafka too, so the time to wait without records must not be short.
-        polled = consumer.poll(timeout_ms=1000, max_records=200)
+        try:
+            polled = consumer.poll(timeout_ms=1000, max_records=200)
+        except (
+            KafkaError
+        ) as error:  # It raises when the coordinator refuses connections; it may be restarting.
+            story.failed(generation_of(consumer), "poll", error)
+            continue
         story.processed(generation_of(consumer), records(polled))
         commit(consumer, story)
     consumer.close(autocommit=False)
