@@ -20,9 +20,17 @@ HOUR_MS = 3_600_000
 Pair = tuple[bytes, bytes | None]
 
 
-def compacted_config(**settings: object) -> LogConfig:
-    chosen = {"segment_bytes": 400, "index_interval_bytes": 100, "delete_retention_ms": HOUR_MS} | settings
-    return LogConfig(cleanup_policy=frozenset({"compact"}), **chosen)  # type: ignore[arg-type] - by name.
+def compacted_config(
+    *, segment_bytes: int = 400, is_deleting: bool = False, retention_ms: int = -1, min_lag_ms: int = 0
+) -> LogConfig:
+    return LogConfig(
+        segment_bytes=segment_bytes,
+        index_interval_bytes=100,
+        retention_ms=retention_ms,
+        delete_retention_ms=HOUR_MS,
+        min_compaction_lag_ms=min_lag_ms,
+        cleanup_policy=frozenset({"compact", "delete"} if is_deleting else {"compact"}),
+    )
 
 
 def keyed_batch(

@@ -127,7 +127,9 @@ def test_records_without_key_go() -> None:
 
 def test_tombstone_stays_until_its_horizon_which_the_first_pass_sets() -> None:
     log = new_log()
-    append(log, keyed_batch((A, b"1"), (B, b"1")), keyed_batch((A, None), timestamp=77), keyed_batch((C, b"1")))
+    append(
+        log, keyed_batch((A, b"1"), (B, b"1")), keyed_batch((A, None), timestamp=77), keyed_batch((C, b"1"))
+    )
     compact(log, now=10_000)
     assert offsets_in(log) == [1, 2, 3]
     (header,) = [header for header, records in batches_of(log) if records and records[0].value is None]

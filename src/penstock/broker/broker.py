@@ -13,6 +13,7 @@ import logging
 import socket
 from collections.abc import Callable
 
+from penstock.broker.cleaner import Cleaner
 from penstock.broker.clock import Clock
 from penstock.broker.coordination.coordinator import Coordinator
 from penstock.broker.coordination.groups import group_coordinator
@@ -106,6 +107,7 @@ class Broker:
         )
         self.tail_cache = TailCache(config.integer("tail.cache.bytes"))
         self.replicas = Replicas()
+        self.cleaner = Cleaner(self)
         self.fetch_sessions = FetchSessions(
             config.integer("max.incremental.fetch.session.cache.slots"),
             lambda: int.from_bytes(entropy.uuid()[:4], "big") >> 1,
@@ -154,6 +156,7 @@ class Broker:
             workers=self.workers,
             tail_cache=self.tail_cache,
             clock=self.clock,
+            cleaner=self.cleaner,
         )
         await self._register()
         await self.partitions.load(self.image, self.config)
@@ -163,6 +166,7 @@ class Broker:
         await self.server.accept()
         self.tasks.start(self.server.watch(), name="watch connections")
         self.tasks.start(Housekeeping(self).run(), name="housekeeping")
+        self.tasks.start(self.cleaner.run(), name="compact logs")
         logger.info(
             "started",
             extra={
@@ -178,6 +182,7 @@ class Broker:
         """Answer what is under way, make everything durable, and say so on disk."""
         for coordinator in self.coordinators:
             coordinator.stop()
+        await self.cleaner.stop()
         await self.server.stop(STOP_GRACE_SECONDS)
         await self.tasks.stop()
         await self.flusher.drain()

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
+from penstock.broker.cleaner import Cleaner
 from penstock.broker.clock import Clock
 from penstock.broker.flusher import Flusher
 from penstock.broker.partition import Partition
@@ -50,6 +51,7 @@ class Partitions:
         workers: BlockingWorkers,
         tail_cache: TailCache,
         clock: Clock,
+        cleaner: Cleaner,
     ) -> None:
         self._node_id = node_id
         self._directory = directory
@@ -58,6 +60,7 @@ class Partitions:
         self._workers = workers
         self._tail_cache = tail_cache
         self._clock = clock
+        self._cleaner = cleaner
 
     async def load(self, image: ClusterImage, config: BrokerConfig) -> None:
         """Open everything that the image says is here, at start."""
@@ -101,6 +104,7 @@ class Partitions:
         gone = [partition for topic in topics for partition in self._replicas.remove_topic(topic.name)]
         if not gone:
             return
+        await self._cleaner.release(gone)
         await self._flusher.release(gone)
         names = [TopicPartition(partition.topic, partition.index) for partition in gone]
         job = self._directory.begin_delete(names, self._clock.wall_ms())

@@ -33,6 +33,10 @@ def log_config(topic: TopicConfig, broker: BrokerConfig) -> LogConfig:
         cleanup_policy=frozenset(topic.strings("cleanup.policy")),
         log_append_time=topic.string("message.timestamp.type") == LOG_APPEND_TIME,
         producer_id_expiration_ms=broker.integer("producer.id.expiration.ms"),
+        delete_retention_ms=topic.integer("delete.retention.ms"),
+        min_compaction_lag_ms=topic.integer("min.compaction.lag.ms"),
+        max_compaction_lag_ms=topic.integer("max.compaction.lag.ms"),
+        min_cleanable_dirty_ratio=topic.number("min.cleanable.dirty.ratio"),
     )
 
 

@@ -6,10 +6,11 @@ reads is not in the table: a setting that is accepted and ignored would be a lie
 
 Defaults that differ from Kafka's, each for safety or so that nothing needs to be set to begin with:
 ``log.flush.interval.messages`` 1, ``listeners`` on the loopback address, ``log.dirs``, ``node.id``,
-``socket.request.max.bytes`` 16 MiB, ``queued.max.request.bytes`` 256 MiB, ``max.connections`` 10,000 and
-``log.flush.offset.checkpoint.interval.ms`` 5 s.
+``socket.request.max.bytes`` 16 MiB, ``queued.max.request.bytes`` 256 MiB, ``max.connections`` 10,000,
+``log.cleaner.dedupe.buffer.size`` 48 MiB and ``log.flush.offset.checkpoint.interval.ms`` 5 s.
 """
 
+from penstock.config.cleaner_keys import CLEANER_KEYS
 from penstock.config.definition import INT_MAX, ConfigKey, ConfigType, ConfigValue, Scope, Validator
 from penstock.config.group_keys import GROUP_KEYS
 from penstock.config.listeners import LISTENER_LIST
@@ -312,7 +313,14 @@ _READING = (
 )
 
 _DEFINED_BY_HAND = (
-    _IDENTITY + _CONNECTIONS + _TOPIC_CREATION + _LOGS + _READING + GROUP_KEYS + TRANSACTION_KEYS
+    _IDENTITY
+    + _CONNECTIONS
+    + _TOPIC_CREATION
+    + _LOGS
+    + _READING
+    + CLEANER_KEYS
+    + GROUP_KEYS
+    + TRANSACTION_KEYS
 )
 
 

@@ -254,7 +254,7 @@ _COMPACTION = (
         ConfigType.LIST,
         ("delete",),
         "What becomes of old data: 'delete' drops whole segments by age and size, 'compact' keeps each key's "
-        "last value. A topic with 'compact' refuses records without a key; compacting itself is yet to come.",
+        "last value. A topic with 'compact' refuses records without a key.",
         synonyms="log.cleanup.policy",
         validator=list_of("compact", "delete"),
         read_by=_SETTINGS,
@@ -263,9 +263,11 @@ _COMPACTION = (
         "delete.retention.ms",
         ConfigType.LONG,
         24 * HOUR_MS,
-        "How long a deleted key's marker stays in a compacted topic.",
+        "How long the tombstone of a deleted key stays in a compacted topic, from the first compaction that "
+        "met it. A reader that needs longer for the whole topic may miss that the key is gone.",
         synonyms="log.cleaner.delete.retention.ms",
         validator=at_least(0),
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "min.compaction.lag.ms",
@@ -274,14 +276,16 @@ _COMPACTION = (
         "How long a record is safe from compaction.",
         synonyms="log.cleaner.min.compaction.lag.ms",
         validator=at_least(0),
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "max.compaction.lag.ms",
         ConfigType.LONG,
         LONG_MAX,
-        "After how long a record must have become eligible for compaction.",
+        "After how long a record must have become eligible for compaction; also closes segments of that age.",
         synonyms="log.cleaner.max.compaction.lag.ms",
         validator=at_least(1),
+        read_by=_SETTINGS,
     ),
     _topic_key(
         "min.cleanable.dirty.ratio",
@@ -290,6 +294,7 @@ _COMPACTION = (
         "Which share of a log must be uncompacted before compaction is worth its while.",
         synonyms="log.cleaner.min.cleanable.ratio",
         validator=between(0, 1),
+        read_by=_SETTINGS,
     ),
 )
 

@@ -12,14 +12,13 @@ copy, and a log with a silent hole is worse than one that says what it lost.
 Segments below the recovery point are only measured; their batches are checked when they are first read.
 """
 
-import json
 from dataclasses import dataclass
 from functools import partial
 
 from penstock.model.errors import DiskFullError
-from penstock.storage.atomic_file import write_atomically
 from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS, BadBatch, BatchChecker, CheckedRun
 from penstock.storage.compacted_offset import read_gaps_below
+from penstock.storage.damage_report import CORRUPT_SUFFIX, Damage, read_damage_report, write_damage_report
 from penstock.storage.derived_state import (
     LogBorder,
     load_leader_epochs,
@@ -37,8 +36,6 @@ from penstock.storage.replay import replay_producer
 from penstock.storage.segment import Segment, file_name
 from penstock.storage.segment_end import SegmentEnd, find_end, rebuild_segment, resume_segment
 from penstock.storage.torn_tail import TailVerdict, judge_tail
-
-CORRUPT_SUFFIX = ".corrupt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +56,6 @@ class RecoveryHints:
     def durable_offset(self) -> int:
         """What must be there."""
         return max(self.recovery_point, self.sealed_offset or 0, self.log_start_offset)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Damage:
-    """Bytes that are not what was acknowledged."""
-
-    path: str
-    position: int
-    offset: int
-    """The first offset that is lost or unreadable."""
-    reason: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -315,17 +301,10 @@ class _Opening:
         rebuild_segment(segment, SegmentEnd(bad.position, bad.expected_offset, None))
 
     def _write_damage_report(self, damage: Damage) -> None:
-        report = {
-            "file": damage.path,
-            "position": damage.position,
-            "offset": damage.offset,
-            "reason": damage.reason,
-            "recovery_point": self._hints.recovery_point,
-            "sealed_offset": self._hints.sealed_offset,
-        }
+        facts = {"recovery_point": self._hints.recovery_point, "sealed_offset": self._hints.sealed_offset}
         path = join_path(self._directory, file_name(self._segments[-1].base_offset, CORRUPT_SUFFIX))
         try:
-            write_atomically(self._filesystem, path, json.dumps(report, indent=2).encode())
+            write_damage_report(self._filesystem, path, damage, facts)
         except DiskFullError:
             # The report is for people; the log says the same to whoever asks it.
             self._report.report_is_missing = True
@@ -337,7 +316,7 @@ class _Opening:
         """
         for name in self._filesystem.list_directory(self._directory):
             if name.endswith(CORRUPT_SUFFIX):
-                return _read_damage_report(self._filesystem, join_path(self._directory, name))
+                return read_damage_report(self._filesystem, join_path(self._directory, name))
         return None
 
     def _drop_snapshots(self, offsets: set[int]) -> None:
@@ -384,19 +363,3 @@ def _step_back(end: SegmentEnd) -> SegmentEnd:
 
 def _part(data: memoryview, start: int, size: int) -> memoryview:
     return data[start : start + size]
-
-
-def _read_damage_report(filesystem: FileSystem, path: str) -> Damage:
-    """The damage that a report describes; a report that cannot be read is damage enough."""
-    try:
-        report = json.loads(filesystem.read_file(path))
-        return Damage(
-            path=str(report["file"]),
-            position=int(report["position"]),
-            offset=int(report["offset"]),
-            reason=f"{report['reason']} (found by an earlier start; remove {path} to write on all the same)",
-        )
-    except (KeyError, TypeError, ValueError):
-        return Damage(
-            path=path, position=0, offset=0, reason="an earlier start found damage and reported it here"
-        )

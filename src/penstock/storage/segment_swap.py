@@ -26,6 +26,7 @@ class SegmentSwap:
         "_deleted",
         "_directory",
         "_filesystem",
+        "_old_files",
         "cleaned",
         "delay_ms",
         "gaps_below",
@@ -52,9 +53,8 @@ class SegmentSwap:
         self.delay_ms = delay_ms
         self._deleted: list[str] = []
         self._are_old_away = False
-        for segment in old_segments:
-            # Opened by name later, it would be the new one.
-            assert segment.file is not None
+        # Opened now: by name, later, each would be another.
+        self._old_files = [segment.file for segment in old_segments]
 
     def commit(self) -> None:
         """Decide, durably, that the new segment takes the place of the old ones."""
