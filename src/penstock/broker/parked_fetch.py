@@ -169,9 +169,9 @@ class ParkedFetch:
             minimum_one_batch=is_first,
         )
         if is_committed_only and records.size:
-            return read._replace(
-                records=records, aborted=log.aborted_transactions(position.fetch_offset, stable)
-            )
+            end = min(stable, records.end_offset)
+            aborted = log.aborted_transactions(position.fetch_offset, end)
+            return read._replace(records=records, aborted=aborted)
         return read._replace(records=records)
 
     def _deliver(self, reads: list[PartitionRead]) -> None:

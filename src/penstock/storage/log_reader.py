@@ -8,6 +8,7 @@ remembered: the next fetch of a consumer that reads on costs one look-up in a di
 from typing import NamedTuple
 
 from penstock.model.errors import CorruptLogError
+from penstock.records.batch import read_header
 from penstock.storage.batch_scan import Located
 from penstock.storage.filesystem import BytesLike, File
 from penstock.storage.segment import Segment
@@ -42,6 +43,18 @@ class LogSlice(NamedTuple):
     pieces: list[MemoryPiece | FilePiece]
     segment: Segment | None = None
     """Where the file pieces come from."""
+
+    known_end_offset: int | None = None
+    """An offset behind everything in the file pieces, as near as it is known without reading them."""
+
+    @property
+    def end_offset(self) -> int:
+        """An offset behind everything in the slice, which must not be empty; exact for what is in memory."""
+        if self.known_end_offset is not None:
+            return self.known_end_offset
+        (last,) = self.pieces[-1:]
+        assert isinstance(last, MemoryPiece)
+        return read_header(last.buffer).next_offset
 
     def read_bytes(self) -> bytes:
         """All of it in one piece; for tools and tests, since it copies."""
@@ -92,14 +105,15 @@ class LogReader:
         if first.header[0] >= end_offset:
             return EMPTY_SLICE
         limit = self._limit(segment, first.position, end_offset)
+        end_offset = min(end_offset, segment.readable_offset)
         length = limit - first.position
         if length > max_bytes:
-            length = self._cut(segment, first, max_bytes)
+            length, end_offset = self._cut(segment, first, max_bytes, end_offset)
             if length > max_bytes and not minimum_one_batch:
                 return EMPTY_SLICE
         elif segment.readable_size == limit:
             self._remember(segment.readable_offset, segment, limit)
-        return LogSlice(length, [FilePiece(segment.file, first.position, length)], segment)
+        return LogSlice(length, [FilePiece(segment.file, first.position, length)], segment, end_offset)
 
     def _find(self, offset: int) -> tuple[Segment, Located] | None:
         known = self._borders.get(offset)
@@ -123,15 +137,18 @@ class LogReader:
             raise CorruptLogError(f"{segment.path()} is damaged at position {position} and cannot be served")
         return min(limit, damaged.start)
 
-    def _cut(self, segment: Segment, first: Located, max_bytes: int) -> int:
-        """How much to send when not all fits: to a known border, else to the last byte allowed."""
+    def _cut(self, segment: Segment, first: Located, max_bytes: int, end_offset: int) -> tuple[int, int]:
+        """How much to send when not all fits: to a known border, else to the last byte allowed.
+
+        And an offset behind that, ``end_offset`` if none is known.
+        """
         if first.end - first.position >= max_bytes:
-            return first.end - first.position
+            return first.end - first.position, first.header.next_offset
         border = border_before(segment, first.position + max_bytes)
         if border is None or border.position <= first.position:
-            return max_bytes
+            return max_bytes, end_offset
         self._remember(border.header.base_offset, segment, border.position)
-        return border.position - first.position
+        return border.position - first.position, border.header.base_offset
 
     def _remember(self, offset: int, segment: Segment, position: int) -> None:
         borders = self._borders

@@ -3,6 +3,10 @@
 ``penstock.storage.log.Log`` is the whole; it adds upkeep and, last, appending.
 """
 
+from bisect import bisect_left
+from itertools import islice
+from operator import attrgetter
+
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
 from penstock.model.ids import Millis, Offset, TopicPartition
@@ -159,7 +163,10 @@ class ReadableLog:
         """Those that a reader of committed data must know for this range (end excluded)."""
         found: list[AbortedTransaction] = []
         for segment in self._segments.from_offset(start_offset):
-            for aborted in self._aborted_of(segment):
+            entries = self._aborted_of(segment)
+            # They are in the order of their markers.
+            first = bisect_left(entries, start_offset, key=attrgetter("last_offset"))
+            for aborted in islice(entries, first, None):
                 if aborted.overlaps(start_offset, end_offset):
                     found.append(aborted)
                 if aborted.last_stable_offset >= end_offset:

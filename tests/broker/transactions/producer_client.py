@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 from tests.broker.coordination.living_broker import KEYS
-from tests.raw_kafka import BatchFields, Record, build_batch, stored_batches
+from tests.raw_kafka import BatchFields, Record, StoredBatch, build_batch, stored_batches
 
 from penstock.broker.broker import Broker
 from penstock.model.error_codes import ErrorCode
@@ -247,12 +247,20 @@ class Read(NamedTuple):
     aborted: list[tuple[int, int]]
     high_watermark: int
     last_stable_offset: int
+    next_offset: int
+    """Where to read on."""
 
 
 def fetch_request(
-    topic: str = "orders", partition: int = 0, *, offset: int = 0, committed: bool = True, wait_ms: int = 0
+    topic: str = "orders",
+    partition: int = 0,
+    *,
+    offset: int = 0,
+    committed: bool = True,
+    wait_ms: int = 0,
+    max_bytes: int = 1 << 20,
 ) -> FetchRequest:
-    wanted = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1 << 20)
+    wanted = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes)
     return FetchRequest(
         max_wait_ms=wait_ms,
         min_bytes=1,
@@ -262,30 +270,48 @@ def fetch_request(
     )
 
 
-def understand(response: Any) -> Read:
+def understand(response: Any, offset: int = 0) -> Read:
     """As a consumer does: drop control records, and what the aborted transactions wrote."""
     (found,) = response.responses[0].partitions
     assert found.error_code == ErrorCode.NONE, found.error_code
     aborted = [(one.producer_id, one.first_offset) for one in found.aborted_transactions or ()]
-    values, markers = _visible(bytes(found.records or b""), aborted)
-    return Read(values, markers, aborted, found.high_watermark, found.last_stable_offset)
+    batches = list(stored_batches(bytes(found.records or b"")))
+    values, markers = _visible(batches, aborted, offset)
+    end = batches[-1].base_offset + batches[-1].record_count if batches else offset
+    return Read(values, markers, aborted, found.high_watermark, found.last_stable_offset, end)
 
 
 async def read(client: Client, topic: str = "orders", partition: int = 0, *, committed: bool = True) -> Read:
     return understand(await client.ask(fetch_request(topic, partition, committed=committed), 11))
 
 
-def _visible(records: bytes, aborted: Sequence[tuple[int, int]]) -> tuple[list[bytes | None], list[int]]:
+async def read_through(client: Client, *, max_bytes: int) -> tuple[list[bytes | None], int]:
+    """All that is committed in partition 0, in small bites; also the longest list of aborted transactions."""
+    values: list[bytes | None] = []
+    offset = longest = 0
+    while True:
+        request = fetch_request(offset=offset, max_bytes=max_bytes)
+        found = understand(await client.ask(request, 11), offset)
+        if offset >= found.last_stable_offset:
+            return values, longest
+        values += found.values
+        longest = max(longest, len(found.aborted))
+        offset = found.next_offset
+
+
+def _visible(
+    batches: Sequence[StoredBatch], aborted: Sequence[tuple[int, int]], offset: int
+) -> tuple[list[bytes | None], list[int]]:
     waiting = sorted(aborted, key=lambda one: one[1])
     dropped: set[int] = set()
     values: list[bytes | None] = []
     markers: list[int] = []
-    for batch in stored_batches(records):
+    for batch in batches:
         while waiting and waiting[0][1] <= batch.base_offset:
             dropped.add(waiting.pop(0)[0])
         if batch.attributes & CONTROL_BIT:
             markers.append(batch.base_offset)
             dropped.discard(batch.producer_id)
         elif not (batch.attributes & TRANSACTIONAL_BIT and batch.producer_id in dropped):
-            values.extend(value for _, value in batch.values())
+            values.extend(value for place, value in batch.values() if place >= offset)
     return values, markers
