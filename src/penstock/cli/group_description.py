@@ -119,12 +119,17 @@ def describe_classic_groups(cluster: Cluster, groups: Iterable[str]) -> dict[str
 
 
 def _ask_consumer(broker: Connection, groups: Sequence[str]) -> dict[str, consumer_wire.DescribedGroup]:
+    unknown = consumer_wire.DescribedGroup(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if not broker.serves(ApiKey.CONSUMER_GROUP_DESCRIBE):
-        unknown = consumer_wire.DescribedGroup(error_code=ErrorCode.UNSUPPORTED_VERSION)
         return dict.fromkeys(groups, unknown)
     request = consumer_wire.ConsumerGroupDescribeRequest(group_ids=tuple(groups))
-    answer = broker.call(ApiKey.CONSUMER_GROUP_DESCRIBE, request)
-    return {group.group_id: group for group in answer.groups}
+    answers: dict[str, consumer_wire.DescribedGroup] = {}
+    # Kafka 4.0 answers for every group once per partition of its offsets topic that any of them is in, each
+    # time as if all were there: the one true answer stands among others that say the group is not found.
+    for answer in broker.call(ApiKey.CONSUMER_GROUP_DESCRIBE, request).groups:
+        if answers.get(answer.group_id, unknown).error_code in _NOT_OF_THIS_KIND:
+            answers[answer.group_id] = answer
+    return answers
 
 
 def _ask_classic(broker: Connection, groups: Sequence[str]) -> dict[str, classic_wire.DescribedGroup]:
