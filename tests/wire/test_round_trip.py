@@ -39,6 +39,8 @@ def values(kind: "Kind[Any] | type[Struct]", version: int) -> st.SearchStrategy[
         return st.booleans()
     if kind.name == "uuid":
         return st.binary(min_size=16, max_size=16)
+    if kind.name == "uint16":
+        return st.integers(0, 2**16 - 1)
     if kind.is_fixed:
         bits = INTEGERS[kind.code]
         return st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

@@ -54,15 +54,28 @@ class ApiKey(IntEnum):
     DESCRIBE_LOG_DIRS = 35
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
+    ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
+    ALTER_PARTITION_REASSIGNMENTS = 45
+    LIST_PARTITION_REASSIGNMENTS = 46
     OFFSET_DELETE = 47
+    DESCRIBE_QUORUM = 55
+    ALTER_PARTITION = 56
+    UPDATE_FEATURES = 57
+    ENVELOPE = 58
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
+    BROKER_REGISTRATION = 62
+    BROKER_HEARTBEAT = 63
+    UNREGISTER_BROKER = 64
     DESCRIBE_TRANSACTIONS = 65
     LIST_TRANSACTIONS = 66
+    ALLOCATE_PRODUCER_IDS = 67
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
     DESCRIBE_TOPIC_PARTITIONS = 75
+    JOIN_CLUSTER = 10100
+    DECOMMISSION_BROKER = 10101
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,15 +170,28 @@ _TABLE = (
     _api(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), 2),
     _api(ApiKey.CREATE_PARTITIONS, (0, 3), 2),
     _api(ApiKey.DELETE_GROUPS, (0, 2), 2),
+    _api(ApiKey.ELECT_LEADERS, (0, 2), 2, is_served=False),
     _api(ApiKey.INCREMENTAL_ALTER_CONFIGS, (0, 1), 1),
+    _api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, (0, 1), 0, is_served=False),
+    _api(ApiKey.LIST_PARTITION_REASSIGNMENTS, (0, 0), 0, is_served=False),
     _api(ApiKey.OFFSET_DELETE, (0, 0), NEVER_FLEXIBLE),
+    _api(ApiKey.DESCRIBE_QUORUM, (0, 2), 0, is_served=False),
+    _api(ApiKey.ALTER_PARTITION, (2, 3), 0, is_served=False),
+    _api(ApiKey.UPDATE_FEATURES, (0, 2), 0, is_served=False),
+    _api(ApiKey.ENVELOPE, (0, 0), 0, is_served=False),
     _api(ApiKey.DESCRIBE_CLUSTER, (0, 2), 0),
     _api(ApiKey.DESCRIBE_PRODUCERS, (0, 0), 0),
+    _api(ApiKey.BROKER_REGISTRATION, (0, 4), 0, is_served=False),
+    _api(ApiKey.BROKER_HEARTBEAT, (0, 2), 0, is_served=False),
+    _api(ApiKey.UNREGISTER_BROKER, (0, 0), 0, is_served=False),
     _api(ApiKey.DESCRIBE_TRANSACTIONS, (0, 0), 0),
     _api(ApiKey.LIST_TRANSACTIONS, (0, 2), 0),
+    _api(ApiKey.ALLOCATE_PRODUCER_IDS, (0, 0), 0, is_served=False),
     _api(ApiKey.CONSUMER_GROUP_HEARTBEAT, (0, 1), 0, is_served=False),
     _api(ApiKey.CONSUMER_GROUP_DESCRIBE, (0, 1), 0, is_served=False),
     _api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), 0),
+    _api(ApiKey.JOIN_CLUSTER, (0, 0), 0, is_served=False),
+    _api(ApiKey.DECOMMISSION_BROKER, (0, 0), 0, is_served=False),
 )
 
 APIS: Mapping[ApiKey, ApiSpec] = MappingProxyType({spec.key: spec for spec in _TABLE})
