@@ -12,26 +12,12 @@ from tests.interop.confluent import admin_client, create_topic
 from tests.interop.group_members import MemberProcess
 from tests.interop.members.story import Orders, Partition
 from tests.interop.node_package import node_modules
-
-from penstock.config.broker_keys import BROKER_KEYS
+from tests.lively_broker import LIVELY
 
 with warnings.catch_warnings():
     # kafka-python reads its message definitions by a function that Python deprecates.
     warnings.simplefilter("ignore", DeprecationWarning)
     import kafka  # noqa: F401
-
-_LIVELY = {
-    "group.initial.rebalance.delay.ms": 0,
-    "group.min.session.timeout.ms": 500,
-    "group.consumer.min.session.timeout.ms": 500,
-    "group.consumer.session.timeout.ms": 3000,
-    "group.consumer.min.heartbeat.interval.ms": 100,
-    "group.consumer.heartbeat.interval.ms": 200,
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": 200,
-    "auto.create.topics.enable": False,
-}
-LIVELY = {key: value for key, value in _LIVELY.items() if key in BROKER_KEYS}
-"""A broker's settings with which nobody waits long for what has died. Every one is Kafka's own."""
 
 
 class MakeMember(Protocol):

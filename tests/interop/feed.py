@@ -11,10 +11,11 @@ class Feed:
     """Sends numbered records to every partition of a topic in turn until it is stopped; retries by itself."""
 
     ROUND_PAUSE_SECONDS = 0.02
+    KEYS_PER_PARTITION = 5
 
     def __init__(self, bootstrap: str, topic: str, *, partitions: int) -> None:
         self.values: list[str] = []
-        """What was acknowledged."""
+        """What was acknowledged; in the order of the log, for one partition."""
         self.errors: list[KafkaError] = []
         self._topic = topic
         self._partitions = partitions
@@ -54,14 +55,21 @@ class Feed:
         number = 0
         while not self._is_stopping.is_set():
             for partition in range(self._partitions):
-                self._producer.produce(
-                    self._topic, f"{partition}:{number}", partition=partition, on_delivery=self._on_delivery
-                )
+                self._send(partition, number)
             number += 1
             self._producer.poll(0)
             self._is_stopping.wait(self.ROUND_PAUSE_SECONDS)
         if self._producer.flush(50):
             self.errors.append(KafkaError(KafkaError._TIMED_OUT))
+
+    def _send(self, partition: int, number: int) -> None:
+        self._producer.produce(
+            self._topic,
+            f"{partition}:{number}",
+            key=f"{partition}-{number % self.KEYS_PER_PARTITION}",
+            partition=partition,
+            on_delivery=self._on_delivery,
+        )
 
     def _on_delivery(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:

@@ -5,96 +5,24 @@ the events of all members of a group together, living and dead.
 """
 
 import itertools
-import json
-import os
-import subprocess
-import sys
-import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from tests.broker_process import wait_until
 from tests.interop.members.story import Orders, Partition
+from tests.telling_process import TellingProcess, python_command
 
-ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).with_name("members")
 JOIN_SECONDS = 30.0
-CLOSE_SECONDS = 20.0
 
 
-class MemberProcess:
-    """One member; its events are read as they come."""
+class MemberProcess(TellingProcess):
+    """One member."""
 
     def __init__(self, client: str, orders: Orders, *, environment: Mapping[str, str] | None = None) -> None:
-        self.orders = orders
-        self.events: list[dict[str, Any]] = []
-        self.stderr: list[str] = []
-        self._process = subprocess.Popen(
-            [*_command(client), json.dumps(asdict(orders))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
-            text=True,
-        )
-        self._readers = [
-            threading.Thread(target=self._read_events, daemon=True),
-            threading.Thread(target=self._read_stderr, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
-
-    # Ordering it about.
-
-    def kill(self) -> None:
-        """SIGKILL; what it said before is all read."""
-        self._process.kill()
-        self._finish()
-
-    def leave(self) -> None:
-        """Let it close its consumer and end."""
-        self.ask_to_leave()
-        self.wait_left()
-
-    def ask_to_leave(self) -> None:
-        """Without waiting for it."""
-        assert self._process.stdin is not None
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-
-    def wait_left(self) -> None:
-        """Until it has ended in good order."""
-        try:
-            self._process.wait(CLOSE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-        self._finish()
-        assert self.named("closed"), f"did not leave in good order: {self.events[-3:]}\n{self.error_text()}"
-
-    def close(self) -> None:
-        """Whatever state it is in, leave no process behind."""
-        if self.is_alive:
-            self._process.kill()
-        self._finish()
-
-    def _finish(self) -> None:
-        self._process.wait()
-        for reader in self._readers:
-            reader.join(5)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with suppress(BrokenPipeError):
-                    pipe.close()
-
-    # Looking at it.
-
-    @property
-    def is_alive(self) -> bool:
-        return self._process.poll() is None
+        super().__init__(_command(client), asdict(orders), environment=environment)
 
     @property
     def owned(self) -> set[Partition]:
@@ -114,33 +42,16 @@ class MemberProcess:
     def processed_count(self) -> int:
         return sum(len(event["records"]) for event in self.named("processed"))
 
-    def named(self, name: str) -> list[dict[str, Any]]:
-        """Its events of one kind, in order."""
-        return [event for event in list(self.events) if event["event"] == name]
-
     def revoked(self) -> set[Partition]:
         """Everything that was ever taken from it."""
         return {(topic, number) for event in self.named("revoked") for topic, number in event["partitions"]}
-
-    def error_text(self) -> str:
-        return "".join(self.stderr)[-3000:]
-
-    def _read_events(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            with suppress(json.JSONDecodeError):  # A killed process may leave half a line.
-                self.events.append(json.loads(line))
-
-    def _read_stderr(self) -> None:
-        assert self._process.stderr is not None
-        self.stderr.extend(self._process.stderr)
 
 
 def _command(client: str) -> list[str]:
     if client == "kafkajs":
         return ["node", str(PROGRAMS / "kafkajs_member.js")]
     program = PROGRAMS / f"{client.replace('-', '_')}_member.py"
-    return [sys.executable, "-W", "ignore", str(program)]
+    return python_command(program)
 
 
 def wait_settled(

@@ -3,7 +3,7 @@
 import pytest
 from tests.conftest import MakeServer, UniqueName
 from tests.interop.confluent import admin_client, create_topic
-from tests.interop.conftest import LIVELY, MakeMember
+from tests.interop.conftest import MakeMember
 from tests.interop.feed import Feed
 from tests.interop.group_members import (
     check_nothing_committed_is_processed_again,
@@ -13,6 +13,7 @@ from tests.interop.group_members import (
     wait_settled,
 )
 from tests.interop.served import NEEDS_CONSUMER_PROTOCOL, NEEDS_GROUPS
+from tests.lively_broker import LIVELY
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 

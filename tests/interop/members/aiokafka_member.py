@@ -10,7 +10,8 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from aiokafka.errors import KafkaError
-from tests.interop.members.story import Orders, Story, end_of_input, orders
+from tests.interop.members.story import Orders, Story, orders
+from tests.telling import end_of_input
 
 ASSIGNORS = {
     "range": RangePartitionAssignor,

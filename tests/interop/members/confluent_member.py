@@ -4,7 +4,8 @@ import sys
 from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
-from tests.interop.members.story import Orders, Story, end_of_input, orders
+from tests.interop.members.story import Orders, Story, orders
+from tests.telling import end_of_input
 
 METADATA_PREFIX = b"CGMDv2:"
 

@@ -9,7 +9,8 @@ from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from kafka.errors import KafkaError
-from tests.interop.members.story import Story, end_of_input, orders
+from tests.interop.members.story import Story, orders
+from tests.telling import end_of_input
 
 ASSIGNORS = {
     "range": RangePartitionAssignor,

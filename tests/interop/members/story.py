@@ -1,16 +1,14 @@
 """What a member's process and the test that started it say to each other.
 
-The member is told everything in one JSON argument, prints one JSON event a line, and ends in good order when
-its standard input does: so it never outlives the test. What it prints before a commit is printed whether the
-commit succeeds or not, so that a member killed with -9 has told of every record that it can have committed.
+What a member tells before a commit is told whether the commit succeeds or not, so that one killed with -9 has
+told of every record that it can have committed.
 """
 
-import json
-import sys
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tests.telling import given_orders, tell
 
 Partition = tuple[str, int]
 """A topic's name and a number."""
@@ -76,22 +74,10 @@ class Story:
         self._tell("closed", -1)
 
     def _tell(self, event: str, generation: int, **facts: Any) -> None:
-        print(json.dumps({"event": event, "generation": generation, **facts}), flush=True)
+        tell(event, generation=generation, **facts)
 
 
 def orders() -> Orders:
-    """The argument of this process."""
-    given = json.loads(sys.argv[1])
+    """What this process was told."""
+    given = given_orders()
     return Orders(**{**given, "topics": tuple(given["topics"])})
-
-
-def end_of_input() -> threading.Event:
-    """Set when the test wants this member to leave, or is gone."""
-    ended = threading.Event()
-
-    def wait() -> None:
-        sys.stdin.read()
-        ended.set()
-
-    threading.Thread(target=wait, daemon=True).start()
-    return ended
