@@ -78,8 +78,10 @@ class Client:
 
 
 @asynccontextmanager
-async def connected(broker: Broker) -> AsyncIterator[Client]:
-    host, _, port = broker.address.rpartition(":")
+async def connected(broker: Broker | str) -> AsyncIterator[Client]:
+    """To a living broker, or to one of which only the address is known."""
+    address = broker if isinstance(broker, str) else broker.address
+    host, _, port = address.rpartition(":")
     client = Client(*await asyncio.open_connection(host, int(port)))
     try:
         yield client
@@ -285,12 +287,14 @@ async def read(client: Client, topic: str = "orders", partition: int = 0, *, com
     return understand(await client.ask(fetch_request(topic, partition, committed=committed), 11))
 
 
-async def read_through(client: Client, *, max_bytes: int) -> tuple[list[bytes | None], int]:
-    """All that is committed in partition 0, in small bites; also the longest list of aborted transactions."""
+async def read_through(
+    client: Client, *, max_bytes: int, partition: int = 0
+) -> tuple[list[bytes | None], int]:
+    """All that is committed in a partition, in bites; also the longest list of aborted transactions."""
     values: list[bytes | None] = []
     offset = longest = 0
     while True:
-        request = fetch_request(offset=offset, max_bytes=max_bytes)
+        request = fetch_request(partition=partition, offset=offset, max_bytes=max_bytes)
         found = understand(await client.ask(request, 11), offset)
         if offset >= found.last_stable_offset:
             return values, longest
