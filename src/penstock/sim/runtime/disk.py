@@ -1,0 +1,65 @@
+"""The disk of a simulated machine, which may have an appointment to take the machine down with it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from penstock.storage.memory_filesystem import MemoryFileSystem
+from penstock.storage.memory_machine import MachineStopped, MemoryMachine, Operation
+
+
+@dataclass(slots=True, kw_only=True)
+class Appointment:
+    """Stop in front of the ``ordinal``-th operation of that name on a path that holds ``path_part``."""
+
+    operation: str
+    path_part: str
+    ordinal: int
+    #: Called at that moment, in the middle of the process's own code.
+    on_stop: Callable[[], None]
+
+
+class AppointedMachine(MemoryMachine):
+    """Counts operations towards its appointment."""
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__(rng)
+        self._appointment: Appointment | None = None
+
+    def arrange(self, appointment: Appointment | None) -> None:
+        """Keep one appointment, counted from now; None keeps none."""
+        self._appointment = appointment
+
+    def stop(self) -> None:
+        """Stand still from now on, until the next start."""
+        self._is_stopped = True
+
+    def record(self, operation: Operation, midway: Callable[[], None] | None = None) -> None:
+        """Stop here if this is the operation."""
+        appointment = self._appointment
+        if appointment is None or not self._matches(appointment, operation):
+            super().record(operation, midway)
+            return
+        if appointment.ordinal > 0:
+            appointment.ordinal -= 1
+            super().record(operation, midway)
+            return
+        self._appointment = None
+        self.stop_before(self.operation_count)
+        try:
+            super().record(operation, midway)
+        except MachineStopped:
+            appointment.on_stop()
+            raise
+
+    def _matches(self, appointment: Appointment, operation: Operation) -> bool:
+        return appointment.operation in ("", operation.name) and appointment.path_part in operation.path
+
+
+class SimulatedDisk(MemoryFileSystem):
+    """A memory file system on a machine with appointments."""
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__(rng)
+        self.appointed = AppointedMachine(rng)
+        self.machine = self.appointed
