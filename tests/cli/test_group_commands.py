@@ -11,6 +11,7 @@ from tests.broker_process import Server, wait_until
 from tests.cli.terminal import Answer, Terminal
 from tests.conftest import EXTERNAL_BOOTSTRAP, UniqueName
 from tests.interop.served import NEEDS_CONSUMER_PROTOCOL, NEEDS_GROUPS
+from tests.lively_broker import LIVELY
 
 pytestmark = [pytest.mark.slow, NEEDS_GROUPS]
 
@@ -27,9 +28,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if EXTERNAL_BOOTSTRAP:
         yield EXTERNAL_BOOTSTRAP
         return
-    server = Server(
-        tmp_path_factory.mktemp("groups"), settings={"group.initial.rebalance.delay.ms": 0}
-    ).start()
+    server = Server(tmp_path_factory.mktemp("groups"), settings=LIVELY).start()
     try:
         yield server.bootstrap
     finally:
@@ -47,7 +46,7 @@ def topic(terminal: Terminal, bootstrap: str, unique: UniqueName, first_ms: int)
     """A topic of two partitions with ten records each, a minute apart."""
     name = unique("orders")
     terminal.must("topic", "create", name, "--partitions", "2")
-    producer = Producer({"bootstrap.servers": bootstrap})
+    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
     for number in range(RECORDS):
         for partition in range(2):
             producer.produce(name, b"", partition=partition, timestamp=first_ms + number * MINUTE_MS)
@@ -67,6 +66,7 @@ def new_consumer(bootstrap: str, group: str, protocol: str) -> Consumer:
     return Consumer(
         {
             "bootstrap.servers": bootstrap,
+            "log_level": 0,
             "group.id": group,
             "group.protocol": protocol,
             "client.id": "till",

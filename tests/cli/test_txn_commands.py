@@ -40,6 +40,7 @@ def producer(bootstrap: str, topic: str, transactional_id: str) -> Iterator[Prod
     producer = Producer(
         {
             "bootstrap.servers": bootstrap,
+            "log_level": 0,
             "transactional.id": transactional_id,
             "transaction.timeout.ms": TIMEOUT_MS,
         }
@@ -252,6 +253,7 @@ def read_committed(bootstrap: str, topic: str) -> list[bytes]:
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
+            "log_level": 0,
             "group.id": "reader",
             "isolation.level": "read_committed",
             "enable.partition.eof": True,

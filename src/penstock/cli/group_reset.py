@@ -130,7 +130,7 @@ def commit_moves(cluster: Cluster, group: str, moves: Iterable[Move]) -> None:
     )
     if outcome.error_code in _GROUP_IS_ACTIVE:
         raise CommandFailed(
-            f"Group {group!r} has got members meanwhile; nothing was reset.", hint=_stop_hint(group)
+            f"Group {group!r} has members by now, so its offsets cannot be reset.", hint=_stop_hint(group)
         )
     check(outcome.error_code, doing=f"reset the offset of group {group!r} in {outcome.partition}")
 
