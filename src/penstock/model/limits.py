@@ -59,3 +59,9 @@ PIPELINED_REQUESTS_PER_CONNECTION_MAX = 64
 
 CHECKPOINT_BYTES_MAX = 64 * 1024 * 1024
 """Of one checkpoint file: room for every partition of a full cluster with the longest of names."""
+
+RAFT_READS_WAITING_MAX = 10_000
+"""Reads of the metadata that wait until a leader has proved that it still leads."""
+
+RAFT_OBSERVERS_MAX = 1_000
+"""Nodes without a vote that one leader feeds."""
