@@ -345,3 +345,13 @@ def test_old_files_stay_readable_for_whoever_has_them() -> None:
     assert offsets_in(log) == [1, 3, 4]
     swap.remove()
     assert offsets_in(log) == [1, 3, 4]
+
+
+def test_segment_whose_successor_has_no_file_yet_is_left_alone() -> None:
+    """The job that creates the successor also writes the last of the segment that is put aside."""
+    log = new_log()
+    append(log, keyed_batch((A, b"1")), keyed_batch((A, b"2")))
+    assert log.roll_if_due(2**62)
+    assert log.cleanable_part(5_000, log.flushed_offset).dirty_bytes == 0
+    log.flush()
+    assert log.cleanable_part(5_000, log.flushed_offset).dirty_bytes > 0

@@ -1,7 +1,7 @@
 """The command line of the simulators.
 
-``storage`` explores seeds, or replays one and tells its story; ``bugs`` plants each known mistake in turn and
-counts the seeds that notice it.
+``storage`` and ``compaction`` explore seeds, or replay one and tell its story; ``bugs`` plants each known
+mistake in turn and counts the seeds that notice it.
 """
 
 import argparse
@@ -17,19 +17,24 @@ def main(arguments: Sequence[str]) -> int:
     if options.command == "bugs":
         return measure_bugs(range(options.first, options.first + options.seeds), names=options.only)
     if options.seed is not None:
-        return replay_seed(options.seed, bug=options.bug)
-    return run_seeds(range(options.first, options.first + options.seeds), bug=options.bug)
+        return replay_seed(options.seed, bug=options.bug, workload=options.command)
+    seeds = range(options.first, options.first + options.seeds)
+    return run_seeds(seeds, bug=options.bug, workload=options.command)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m penstock.sim", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     names = sorted(BUGS)
-    storage = commands.add_parser("storage", help="explore what outages and rot do to logs")
-    storage.add_argument("--seeds", type=int, default=200, help="how many seeds to run")
-    storage.add_argument("--first", type=int, default=0, help="the first of them")
-    storage.add_argument("--seed", type=int, help="replay one seed and tell its story")
-    storage.add_argument("--bug", choices=names, help="plant a bug first")
+    for workload, what in (
+        ("storage", "outages and rot do to logs"),
+        ("compaction", "outages do to compaction"),
+    ):
+        explored = commands.add_parser(workload, help=f"explore what {what}")
+        explored.add_argument("--seeds", type=int, default=200, help="how many seeds to run")
+        explored.add_argument("--first", type=int, default=0, help="the first of them")
+        explored.add_argument("--seed", type=int, help="replay one seed and tell its story")
+        explored.add_argument("--bug", choices=names, help="plant a bug first")
     bugs = commands.add_parser("bugs", help="measure how often each planted bug is noticed")
     bugs.add_argument("--seeds", type=int, default=200, help="how many seeds to run for each bug")
     bugs.add_argument("--first", type=int, default=0, help="the first of them")

@@ -49,7 +49,7 @@ class CompactedLog(MaintainedLog):
             self._rules,
             first_timestamps=self._first_timestamps(),
             cleaned_offset=max(self.cleaned_offset, self.log_start_offset),
-            stable_offset=min(stable_offset, self.recovery_point),
+            stable_offset=min(stable_offset, self.recovery_point, self._newest_on_disk),
             now=now,
         )
 
@@ -64,7 +64,7 @@ class CompactedLog(MaintainedLog):
             raise InvariantError(f"{self} is being compacted already")
         order = CompactionOrder(
             directory=self.directory,
-            segments=[segment for segment in self._segments if segment.next_offset <= part.end_offset],
+            segments=[segment for segment in self._segments if segment.base_offset < part.end_offset],
             first_dirty_offset=part.first_dirty_offset,
             now=now,
             delete_retention_ms=self.config.delete_retention_ms,
@@ -183,6 +183,11 @@ class CompactedLog(MaintainedLog):
         swap.complete()
         self.finish_swap(swap)
         swap.remove()
+
+    @property
+    def _newest_on_disk(self) -> int:
+        """Where the newest segment begins that has a file: those before it are written for good."""
+        return max(segment.base_offset for segment in self._segments if segment.is_created)
 
     def _first_timestamps(self) -> dict[int, int]:
         """When the closed dirty segments began, where anybody wants to know."""

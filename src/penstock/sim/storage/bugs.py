@@ -5,13 +5,23 @@ switches for it. A bug that no seed notices says that a rule is not really check
 ``python -m penstock.sim bugs`` prints is the explorer's own test.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from penstock.model.errors import FlushFailedError
 from penstock.model.ids import Offset
 from penstock.records.batch import BatchHeader
+from penstock.sim.storage.compaction_bugs import COMPACTION_BUGS
+from penstock.sim.storage.planting import (
+    Bug,
+    Function,
+    Swap,
+    always,
+    nothing,
+    replaced,
+    without_directory_sync,
+)
 from penstock.storage import (
     atomic_file,
     batch_scan,
@@ -38,60 +48,14 @@ from penstock.storage.segment import LOG_SUFFIX, Segment
 from penstock.storage.tail_cache import LogTail
 from penstock.storage.torn_tail import TailVerdict
 
-Function = Callable[..., Any]
-
-
-class Swap(NamedTuple):
-    """A function to be replaced: where it is looked up, and what comes of it."""
-
-    owner: object
-    name: str
-    make: Callable[[Function], Function]
-
-
-class Bug(NamedTuple):
-    """A mistake."""
-
-    what: str
-    swaps: tuple[Swap, ...]
-
 
 @contextmanager
 def planted(name: str | None) -> Iterator[None]:
     """Have the bug of that name, or none, inside the block."""
     with ExitStack() as stack:
         for swap in BUGS[name].swaps if name else ():
-            stack.enter_context(_replaced(swap))
+            stack.enter_context(replaced(swap))
         yield
-
-
-@contextmanager
-def _replaced(swap: Swap) -> Iterator[None]:
-    original = vars(swap.owner)[swap.name]
-    function = original.__func__ if isinstance(original, classmethod) else original
-    made: Any = swap.make(function)
-    setattr(swap.owner, swap.name, classmethod(made) if isinstance(original, classmethod) else made)
-    try:
-        yield
-    finally:
-        setattr(swap.owner, swap.name, original)
-
-
-def _nothing(original: Function) -> Function:
-    def replacement(*arguments: Any, **options: Any) -> None:
-        return None
-
-    return replacement
-
-
-def _always(value: object) -> Callable[[Function], Function]:
-    def make(original: Function) -> Function:
-        def replacement(*arguments: Any, **options: Any) -> object:
-            return value
-
-        return replacement
-
-    return make
 
 
 def _verdict(wrong: dict[TailVerdict, TailVerdict]) -> Swap:
@@ -121,8 +85,8 @@ def _open_without_rewriting(original: Function) -> Function:
 
     def open_files(*arguments: Any, **options: Any) -> object:
         with (
-            _replaced(Swap(MemoryFile, "write", _except_logs)),
-            _replaced(Swap(MemoryFile, "flush", _except_logs)),
+            replaced(Swap(MemoryFile, "write", _except_logs)),
+            replaced(Swap(MemoryFile, "flush", _except_logs)),
         ):
             return original(*arguments, **options)
 
@@ -154,17 +118,9 @@ def _durable_too_early(original: Function) -> Function:
     return durable_end
 
 
-def _without_directory_sync(original: Function) -> Function:
-    def replacement(*arguments: Any, **options: Any) -> object:
-        with _replaced(Swap(MemoryFileSystem, "sync_directory", _nothing)):
-            return original(*arguments, **options)
-
-    return replacement
-
-
 def _cut_unflushed(original: Function) -> Function:
     def run(self: rewind_job.RewindJob) -> None:
-        with _replaced(Swap(MemoryFile, "flush", _nothing)):
+        with replaced(Swap(MemoryFile, "flush", nothing)):
             original(self)
 
     return run
@@ -201,7 +157,7 @@ _REPLACERS = (atomic_file, checkpoints, checkpoint_job, flush_job)
 BUGS: dict[str, Bug] = {
     "ack-before-flush": Bug(
         "a batch is acknowledged when it is written, not when it is flushed",
-        (Swap(FlushJob, "flush", _nothing),),
+        (Swap(FlushJob, "flush", nothing),),
     ),
     "flush-retried": Bug(
         "a failed flush is tried again, and believed the second time",
@@ -212,7 +168,7 @@ BUGS: dict[str, Bug] = {
         (Swap(log, "open_files", _open_without_rewriting),),
     ),
     "no-crc-at-recovery": Bug(
-        "batches are not checked against their checksum", (Swap(batch_scan, "crc_matches", _always(True)),)
+        "batches are not checked against their checksum", (Swap(batch_scan, "crc_matches", always(True)),)
     ),
     "offsets-unchecked": Bug(
         "batches are not checked to follow each other",
@@ -225,22 +181,22 @@ BUGS: dict[str, Bug] = {
         "damage is taken for a torn tail and cut off", (_verdict({TailVerdict.DAMAGED: TailVerdict.TORN}),)
     ),
     "no-seal": Bug(
-        "nobody remembers up to where a log was durable", (Swap(Seal, "sealed_offset", _always(None)),)
+        "nobody remembers up to where a log was durable", (Swap(Seal, "sealed_offset", always(None)),)
     ),
     "seal-too-early": Bug(
         "logs are called durable up to what was appended",
         (Swap(LogDirectory, "_durable_end", _durable_too_early),),
     ),
     "directories-unsynced": Bug(
-        "names are never made durable", (Swap(MemoryFileSystem, "sync_directory", _nothing),)
+        "names are never made durable", (Swap(MemoryFileSystem, "sync_directory", nothing),)
     ),
     "checkpoint-unsynced": Bug(
         "offset checkpoints are renamed into place, but their directory is not synced",
-        (Swap(CheckpointFiles, "write", _without_directory_sync),),
+        (Swap(CheckpointFiles, "write", without_directory_sync),),
     ),
     "segment-name-unsynced": Bug(
         "a new segment takes acknowledged batches before its name is durable",
-        (Swap(FlushJob, "_create", _without_directory_sync),),
+        (Swap(FlushJob, "_create", without_directory_sync),),
     ),
     "replaced-in-place": Bug(
         "small files are overwritten instead of replaced",
@@ -250,17 +206,17 @@ BUGS: dict[str, Bug] = {
         "an index entry is followed without a look at the batch it names",
         (
             Swap(segment_lookup, "_named_by", _named_unseen),
-            Swap(segment_lookup, "_names", _always(True)),
+            Swap(segment_lookup, "_names", always(True)),
         ),
     ),
     "producers-not-replayed": Bug(
         "producers are taken from a snapshot, without the batches behind it",
-        (Swap(derived_state, "_replay", _nothing),),
+        (Swap(derived_state, "_replay", nothing),),
     ),
     "retries-unrecognised": Bug(
-        "a producer's sequence is not looked at", (Swap(ProducerStates, "check", _always(None)),)
+        "a producer's sequence is not looked at", (Swap(ProducerStates, "check", always(None)),)
     ),
-    "reads-unverified": Bug("old bytes are served without a check", (Swap(ReadableLog, "verify", _nothing),)),
+    "reads-unverified": Bug("old bytes are served without a check", (Swap(ReadableLog, "verify", nothing),)),
     "no-rewind": Bug(
         "after a write that found no room the file is left as it is",
         (Swap(MaintainedLog, "rewind", _skip_rewind),),
@@ -270,6 +226,6 @@ BUGS: dict[str, Bug] = {
         (Swap(rewind_job.RewindJob, "run", _cut_unflushed),),
     ),
     "cut-leaves-tail": Bug(
-        "what was cut off is still served from memory", (Swap(LogTail, "clear", _nothing),)
+        "what was cut off is still served from memory", (Swap(LogTail, "clear", nothing),)
     ),
-}
+} | COMPACTION_BUGS

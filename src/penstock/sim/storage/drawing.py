@@ -11,6 +11,7 @@ from random import Random
 from penstock.sim.storage.plan import (
     Append,
     Checkpoint,
+    Compact,
     Damage,
     DeleteRecords,
     Expire,
@@ -32,6 +33,7 @@ from penstock.sim.storage.plan import (
 
 LIVES_MAX = 5
 STEPS_PER_LIFE_MAX = 60
+COMPACTIONS = 0.15
 SECOND_MS = 1000
 HOUR_MS = 3600 * SECOND_MS
 
@@ -65,6 +67,25 @@ def draw_plan(seed: int) -> StoragePlan:
         if earlier.stop is not None and earlier.stop.outage is Outage.PROCESS:
             # What the next start reads may be in the page cache only: does it know?
             lives[number] = replace(lives[number], repeat=draw.choice((None, Outage.POWER, Outage.POWER)))
+    return StoragePlan(seed=seed, settings=settings, lives=tuple(lives))
+
+
+def draw_compaction_plan(seed: int) -> StoragePlan:
+    """The plan of a seed for compacted topics: few keys, tombstones, passes of compaction, and no rot.
+
+    Without a tail cache, since that serves what compaction has taken out for a while longer.
+    """
+    draw = Random(f"{seed}/compaction")
+    habits = replace(_draw_habits(draw), damage=0.0, truncation=0.0)
+    settings = replace(
+        _draw_settings(draw),
+        segment_bytes=draw.choice((300, 1000, 4000)),
+        tail_cache_bytes=0,
+        keys=draw.choice((2, 5, 20)),
+        delete_retention_ms=draw.choice((0, 60 * SECOND_MS, HOUR_MS)),
+        deletes=draw.random() < 0.3,
+    )
+    lives = [_draw_life(draw, habits, settings) for _ in range(draw.randint(1, LIVES_MAX))]
     return StoragePlan(seed=seed, settings=settings, lives=tuple(lives))
 
 
@@ -163,6 +184,8 @@ def _draw_steps(draw: Random, habits: _Habits, settings: Settings) -> list[Step]
 
 def _draw_step(draw: Random, habits: _Habits, settings: Settings) -> list[Step]:
     partition = draw.randrange(settings.partitions)
+    if settings.keys and draw.random() < COMPACTIONS:
+        return [_draw_compaction(draw, partition)]
     if draw.random() < habits.flushes:
         return [Flush()]
     if draw.random() < habits.full_disk:
@@ -193,6 +216,14 @@ def _draw_chore(draw: Random, partition: int) -> Step:
     if kind == 3:
         return Look()
     return Tick(milliseconds=draw.choice((10, SECOND_MS, SECOND_MS, 6 * SECOND_MS, 90 * SECOND_MS)))
+
+
+def _draw_compaction(draw: Random, partition: int) -> Compact:
+    return Compact(
+        partition=partition,
+        map_bytes=draw.choice((1500, 3000, 1_000_000)),
+        is_watched=draw.random() < 0.3,
+    )
 
 
 def _draw_append(draw: Random, habits: _Habits, settings: Settings, partition: int) -> Append:

@@ -8,6 +8,7 @@ that what a restart brings back can still be recognised.
 
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import NamedTuple
 
 from penstock.records.batch import SEQUENCE_MAX, BatchHeader
@@ -59,6 +60,14 @@ class Damaged(NamedTuple):
     position: int
 
 
+class Pass(NamedTuple):
+    """A compaction that was begun; how far it came, nobody knows."""
+
+    end_offset: int
+    """It could touch nothing at or behind this."""
+    now: int
+
+
 @dataclass(slots=True)
 class PartitionModel:
     """The promises about one log."""
@@ -81,6 +90,8 @@ class PartitionModel:
     is_being_cut: bool = False
     damages: list[Damaged] = field(default_factory=list)
     producers: dict[int, SequencedProducer] = field(default_factory=dict)
+    passes: list[Pass] = field(default_factory=list)
+    delete_retention_ms: int = 0
 
     @property
     def end(self) -> int:
@@ -91,6 +102,16 @@ class PartitionModel:
     def first_damage(self) -> int | None:
         """From here on the disk, not storage, is to blame for what is missing."""
         return min((damage.offset for damage in self.damages), default=None)
+
+    @property
+    def untouched_from(self) -> int:
+        """Compaction has not been at or behind this."""
+        return max((each.end_offset for each in self.passes), default=0)
+
+    def tombstone_may_be_gone(self, offset: int) -> bool:
+        """Whether one pass may have met the tombstone, and another come after its delete horizon."""
+        met = [each.now for each in self.passes if each.end_offset > offset]
+        return any(later >= earlier + self.delete_retention_ms for earlier, later in combinations(met, 2))
 
     def producer(self, number: int) -> SequencedProducer:
         """One of the producers that write here."""

@@ -53,6 +53,16 @@ class Truncate:
     portion: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact:
+    """A pass of compaction over a log; ``map_bytes`` says how many keys fit."""
+
+    partition: int
+    map_bytes: int
+    #: Whether everything is looked at between its steps.
+    is_watched: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """Recovery points, log starts and high watermarks are written."""
@@ -89,6 +99,7 @@ Step = (
     | Expire
     | DeleteRecords
     | Truncate
+    | Compact
     | Checkpoint
     | NewLeader
     | FillDisk
@@ -163,6 +174,11 @@ class Settings:
     retention_bytes: int
     preallocate: bool
     tail_cache_bytes: int
+    #: How many keys records have, in a compacted topic; 0 in one that is not.
+    keys: int = 0
+    delete_retention_ms: int = 0
+    #: Whether a compacted topic also lets old segments go.
+    deletes: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from penstock.sim.storage.bugs import BUGS, planted
-from penstock.sim.storage.drawing import draw_plan
+from penstock.sim.storage.drawing import draw_compaction_plan, draw_plan
 from penstock.sim.storage.outcome import Outcome
 from penstock.sim.storage.world import StorageWorld
 
@@ -14,31 +14,34 @@ PROGRESS_EVERY_S = 0.5
 FAILURES_SHOWN_MAX = 10
 
 
-def run_seed(seed: int, *, bug: str | None = None) -> Outcome:
+WORKLOADS = {"storage": draw_plan, "compaction": draw_compaction_plan}
+
+
+def run_seed(seed: int, *, bug: str | None = None, workload: str = "storage") -> Outcome:
     """Draw the seed's plan and do it, with a bug planted if one is named."""
     with planted(bug):
-        return StorageWorld(draw_plan(seed)).run()
+        return StorageWorld(WORKLOADS[workload](seed)).run()
 
 
-def run_seeds(seeds: Sequence[int], *, bug: str | None = None) -> int:
+def run_seeds(seeds: Sequence[int], *, bug: str | None = None, workload: str = "storage") -> int:
     """Explore, and say what was found; 1 when a promise was broken."""
-    print(f"storage: seeds {seeds[0]} to {seeds[-1]}" + (f", with the bug {bug!r}" if bug else ""))
+    print(f"{workload}: seeds {seeds[0]} to {seeds[-1]}" + (f", with the bug {bug!r}" if bug else ""))
     started = time.perf_counter()
-    outcomes = list(_with_progress(seeds, bug))
+    outcomes = list(_with_progress(seeds, bug, workload))
     seconds = time.perf_counter() - started
     failures = [outcome for outcome in outcomes if not outcome.is_good]
     for outcome in failures[:FAILURES_SHOWN_MAX]:
         print(f"FAILED seed {outcome.seed}: {outcome.rule}: {outcome.what}")
-        print(f"  replay: {replay_command(outcome.seed, bug)}")
+        print(f"  replay: {replay_command(outcome.seed, bug, workload)}")
     print(summary(outcomes, seconds))
     return 1 if failures else 0
 
 
-def replay_seed(seed: int, *, bug: str | None = None) -> int:
+def replay_seed(seed: int, *, bug: str | None = None, workload: str = "storage") -> int:
     """Run one seed and tell everything that happened in it."""
     print(f"seed {seed}" + (f", with the bug {bug!r}" if bug else ""))
     with planted(bug):
-        world = StorageWorld(draw_plan(seed))
+        world = StorageWorld(WORKLOADS[workload](seed))
         outcome = world.run()
     print(f"{world.plan.settings}")
     for line in world.story:
@@ -47,27 +50,32 @@ def replay_seed(seed: int, *, bug: str | None = None) -> int:
         print(f"good: {outcome.operations} operations, {outcome.starts} starts, digest {outcome.digest:08x}")
         return 0
     print(f"FAILED seed {seed}: {outcome.rule}: {outcome.what}")
-    print(f"  replay: {replay_command(seed, bug)}")
+    print(f"  replay: {replay_command(seed, bug, workload)}")
     return 1
 
 
-def measure_bugs(seeds: Sequence[int], *, names: Iterable[str] | None = None) -> int:
+def measure_bugs(seeds: Sequence[int], *, names: Sequence[str] | None = None) -> int:
     """Print, per planted bug, in how many of the seeds it was noticed; 1 if one never was."""
-    chosen: list[str | None] = [None, *(names or BUGS)]
-    print(f"storage: {len(seeds)} seeds from {seeds[0]} for each bug")
+    chosen = names or [*BUGS]
+    print(f"{len(seeds)} seeds from {seeds[0]} for each bug")
     print(bug_table_head())
     missed = 0
-    for name in chosen:
-        outcomes = [run_seed(seed, bug=name) for seed in seeds]
-        print(bug_table_row(name, outcomes), flush=True)
-        found = any(not outcome.is_good for outcome in outcomes)
-        missed += found == (name is None)
+    for workload in WORKLOADS:
+        bugs = [name for name in chosen if BUGS[name].workload == workload]
+        missed += sum(not _measure(name, seeds, workload) for name in (None, *bugs))
     return 1 if missed else 0
 
 
-def replay_command(seed: int, bug: str | None) -> str:
+def _measure(name: str | None, seeds: Sequence[int], workload: str) -> bool:
+    """Print a row of the table; whether it is as it should be."""
+    outcomes = [run_seed(seed, bug=name, workload=workload) for seed in seeds]
+    print(bug_table_row(name, outcomes, workload), flush=True)
+    return any(not outcome.is_good for outcome in outcomes) == (name is not None)
+
+
+def replay_command(seed: int, bug: str | None, workload: str = "storage") -> str:
     """What to type to see it again."""
-    return f"python -m penstock.sim storage --seed {seed}" + (f" --bug {bug}" if bug else "")
+    return f"python -m penstock.sim {workload} --seed {seed}" + (f" --bug {bug}" if bug else "")
 
 
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
@@ -86,21 +94,21 @@ def bug_table_head() -> str:
     return "| planted bug | seeds that notice | first seed | most frequent symptom |\n|---|---|---|---|"
 
 
-def bug_table_row(name: str | None, outcomes: Sequence[Outcome]) -> str:
+def bug_table_row(name: str | None, outcomes: Sequence[Outcome], workload: str = "storage") -> str:
     """One line of the table, in Markdown."""
     failures = [outcome for outcome in outcomes if not outcome.is_good]
     symptoms = Counter(outcome.rule for outcome in failures)
     symptom = symptoms.most_common(1)[0][0] if symptoms else "-"
     first = failures[0].seed if failures else "-"
-    label = "none" if name is None else f"{name}: {BUGS[name].what}"
+    label = f"none, {workload}" if name is None else f"{name}: {BUGS[name].what}"
     return f"| {label} | {len(failures)} of {len(outcomes)} | {first} | {symptom} |"
 
 
-def _with_progress(seeds: Sequence[int], bug: str | None) -> Iterable[Outcome]:
+def _with_progress(seeds: Sequence[int], bug: str | None, workload: str) -> Iterable[Outcome]:
     shown = time.perf_counter()
     failures = 0
     for number, seed in enumerate(seeds, start=1):
-        outcome = run_seed(seed, bug=bug)
+        outcome = run_seed(seed, bug=bug, workload=workload)
         failures += not outcome.is_good
         yield outcome
         if sys.stderr.isatty() and time.perf_counter() - shown > PROGRESS_EVERY_S:

@@ -3,18 +3,21 @@
 Whoever changes how the broker drives its logs changes this too, or the explorer explores something else.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 from penstock.model.errors import DiskFullError
 from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 from penstock.sim.storage.plan import Settings
+from penstock.storage.compaction import Compaction
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.flush_job import FlushJob
 from penstock.storage.log import CheckpointJob, DeletionJob, Log
 from penstock.storage.log_config import LogConfig
 from penstock.storage.log_directory import DirectoryOptions, LogDirectory
 from penstock.storage.log_loading import LogSpec
+from penstock.storage.segment import Segment
+from penstock.storage.segment_swap import SegmentSwap
 from penstock.storage.tail_cache import TailCache
 
 DATA_DIRECTORY = "/data"
@@ -33,6 +36,7 @@ class Shell:
         self._directory = directory
         self._now = now
         self._deletions: list[tuple[int, DeletionJob]] = []
+        self._swaps: list[tuple[int, SegmentSwap]] = []
 
     @classmethod
     def start(cls, filesystem: FileSystem, settings: Settings, *, now: int) -> "Shell":
@@ -51,6 +55,8 @@ class Shell:
             retention_ms=settings.retention_ms,
             retention_bytes=settings.retention_bytes,
             preallocate=settings.preallocate,
+            cleanup_policy=_cleanup_policy(settings),
+            delete_retention_ms=settings.delete_retention_ms,
         )
         specs = [
             LogSpec(partition=TopicPartition(TOPIC, number), topic_id=TOPIC_ID, config=config)
@@ -90,6 +96,10 @@ class Shell:
             if due_at <= now:
                 self._deletions.remove((due_at, job))
                 job.remove()
+        for due_at, swap in tuple(self._swaps):
+            if due_at <= now:
+                self._swaps.remove((due_at, swap))
+                swap.remove()
 
     def checkpoint(self) -> None:
         """Write down where all logs are, and what saves the next start from reading them."""
@@ -120,6 +130,44 @@ class Shell:
         job.run()
         log.truncate(offset)
         self._directory.finish_lower(job)
+
+    def compact(self, partition: int, map_bytes: int, between: Callable[[], None]) -> None:
+        """A pass over one log, as the cleaner does it; ``between`` is called wherever others may come in."""
+        log = self.logs[partition]
+        part = log.cleanable_part(self._now, log.flushed_offset)
+        compaction = log.begin_compaction(part, now=self._now, map_bytes=map_bytes)
+        try:
+            _exhaust(compaction.map_keys())
+            for group in log.group_segments(compaction):
+                self._compact_group(log, compaction, group, between)
+        except DiskFullError:
+            log.abandon_compaction(compaction)
+            raise
+        log.finish_compaction(compaction)
+        self._directory.begin_checkpoint(Millis(self._now)).run()
+
+    def _compact_group(
+        self, log: Log, compaction: Compaction, group: list[Segment], between: Callable[[], None]
+    ) -> None:
+        cleaned = log.begin_group(compaction, group)
+        swap = None
+        try:
+            _exhaust(compaction.clean(group, cleaned))
+            swap = log.begin_swap(group, cleaned)
+            assert swap is not None
+            swap.commit()
+        except DiskFullError:
+            if swap is not None:
+                log.abandon_swap(swap)
+            cleaned.discard()
+            raise
+        between()
+        log.enter_swap(swap)
+        between()
+        swap.complete()
+        log.finish_swap(swap)
+        self._swaps.append((self._now + DELETION_DELAY_MS, swap))
+        between()
 
     def close(self) -> None:
         """Stop in good order."""
@@ -152,3 +200,14 @@ class Shell:
         except DiskFullError as error:
             return error
         return None
+
+
+def _cleanup_policy(settings: Settings) -> frozenset[str]:
+    if not settings.keys:
+        return frozenset({"delete"})
+    return frozenset({"compact", "delete"} if settings.deletes else {"compact"})
+
+
+def _exhaust(slices: Iterator[int]) -> None:
+    for _ in slices:
+        pass

@@ -16,13 +16,16 @@ IN_FLIGHT_MAX = 5
 """As many batches as an idempotent producer may have unacknowledged."""
 
 TIMESTAMP_LAG_MS_MAX = 2000
+TOMBSTONES = 0.2
+"""Of the records of compacted topics."""
 
 
 class Workload:
     """The clients of all partitions."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, *, keys: int = 0) -> None:
         self._rng = rng
+        self._keys = keys
         self._batches_made = 0
 
     def append(self, step: Append, model: PartitionModel, log: Log, now: int) -> None:
@@ -54,8 +57,8 @@ class Workload:
         time = now - self._rng.randrange(TIMESTAMP_LAG_MS_MAX)
         records = [
             NewRecord(
-                key=b"%d" % self._batches_made,
-                value=self._rng.randbytes(step.value_bytes),
+                key=self._key(),
+                value=self._value(step),
                 timestamp=time + self._rng.randrange(3),
             )
             for _ in range(step.record_count)
@@ -70,6 +73,14 @@ class Workload:
                 base_sequence=producer.next_sequence,
             )
         return Sent(read_header(batch), bytes(batch))
+
+    def _key(self) -> bytes:
+        return b"%d" % (self._rng.randrange(self._keys) if self._keys else self._batches_made)
+
+    def _value(self, step: Append) -> bytes | None:
+        if self._keys and self._rng.random() < TOMBSTONES:
+            return None
+        return self._rng.randbytes(step.value_bytes)
 
     def _send(self, sent: Sent, model: PartitionModel, log: Log, now: int) -> bool:
         """Append a copy; False when the log takes nothing now."""

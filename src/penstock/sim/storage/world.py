@@ -11,15 +11,16 @@ from traceback import format_exception
 
 from penstock.model.errors import DiskFullError, FlushFailedError
 from penstock.sim.storage.damaging import damage_file
-from penstock.sim.storage.invariants import INVARIANTS
+from penstock.sim.storage.invariants import COMPACTED_INVARIANTS, INVARIANTS
 from penstock.sim.storage.machine import PlannedMachine, RunawayError
-from penstock.sim.storage.model import PartitionModel
+from penstock.sim.storage.model import PartitionModel, Pass
 from penstock.sim.storage.observation import Observation
 from penstock.sim.storage.observing import observe
 from penstock.sim.storage.outcome import BrokenPromise, Outcome
 from penstock.sim.storage.plan import (
     Append,
     Checkpoint,
+    Compact,
     DeleteRecords,
     Expire,
     FillDisk,
@@ -53,12 +54,16 @@ class StorageWorld:
         self.disk = MemoryFileSystem(Random(f"{plan.seed}/disk"))
         self.machine = PlannedMachine(Random(f"{plan.seed}/machine"))
         self.disk.machine = self.machine
-        self.models = [PartitionModel(number) for number in range(plan.settings.partitions)]
+        self.models = [
+            PartitionModel(number, delete_retention_ms=plan.settings.delete_retention_ms)
+            for number in range(plan.settings.partitions)
+        ]
+        self._invariants = COMPACTED_INVARIANTS if plan.settings.keys else INVARIANTS
         self.story: list[str] = []
         self.starts = 0
         self.digest = 0
         self.now = FIRST_TIME_MS
-        self._workload = Workload(Random(f"{plan.seed}/workload"))
+        self._workload = Workload(Random(f"{plan.seed}/workload"), keys=plan.settings.keys)
         self._shell: Shell | None = None
 
     def run(self) -> Outcome:
@@ -149,6 +154,8 @@ class StorageWorld:
                 self._delete_records(shell, partition, portion)
             case Truncate(partition=partition, portion=portion):
                 self._truncate(shell, partition, portion)
+            case Compact(partition=partition, map_bytes=map_bytes, is_watched=is_watched):
+                self._compact(shell, partition, map_bytes, is_watched=is_watched)
             case NewLeader(partition=partition):
                 self.models[partition].leader_epoch += 1
             case Look():
@@ -209,6 +216,18 @@ class StorageWorld:
         model.finish_cut(offset)
         model.forget_producers_sends()
 
+    def _compact(self, shell: Shell, partition: int, map_bytes: int, *, is_watched: bool) -> None:
+        model, log = self.models[partition], shell.logs[partition]
+        part = log.cleanable_part(self.now, log.flushed_offset)
+        if part.dirty_bytes == 0 or log.refusal is not None:
+            return
+        self._tell(f"partition {partition} is compacted up to {part.end_offset}")
+        model.passes.append(Pass(part.end_offset, self.now))
+        shell.compact(partition, map_bytes, self._look_between if is_watched else lambda: None)
+
+    def _look_between(self) -> None:
+        self._look()
+
     def _close(self) -> None:
         shell = self._running()
         shell.close()
@@ -252,7 +271,7 @@ class StorageWorld:
         seen: list[Observation] = []
         self._guard("look", lambda: seen.extend(self._observe()))
         for model, observation in zip(self.models, seen, strict=True):
-            for invariant in INVARIANTS:
+            for invariant in self._invariants:
                 for what in invariant.check(model, observation):
                     raise BrokenPromise(invariant.name, f"partition {model.number}: {what}")
         return seen

@@ -10,9 +10,13 @@ from typing import Protocol
 
 from penstock.sim.storage.invariants.acknowledged_kept import AcknowledgedKept
 from penstock.sim.storage.invariants.bytes_unchanged import BytesUnchanged
+from penstock.sim.storage.invariants.compacted_epochs import EpochsCover
+from penstock.sim.storage.invariants.compacted_offsets import OffsetsAscend
+from penstock.sim.storage.invariants.compacted_records import RecordsUnchanged
 from penstock.sim.storage.invariants.damage_reported import DamageReported
 from penstock.sim.storage.invariants.epochs_agree import EpochsAgree
 from penstock.sim.storage.invariants.indexes_agree import IndexesAgree
+from penstock.sim.storage.invariants.newest_kept import NewestKept
 from penstock.sim.storage.invariants.offsets_contiguous import OffsetsContiguous
 from penstock.sim.storage.invariants.producers_agree import ProducersAgree
 from penstock.sim.storage.invariants.sequences_once import SequencesOnce
@@ -39,3 +43,14 @@ INVARIANTS: tuple[Invariant, ...] = (
     IndexesAgree(),
     DamageReported(),
 )
+
+COMPACTED_INVARIANTS: tuple[Invariant, ...] = (
+    NewestKept(),
+    OffsetsAscend(),
+    RecordsUnchanged(),
+    ProducersAgree(),
+    EpochsCover(),
+    IndexesAgree(),
+    DamageReported(),
+)
+"""For compacted topics, where records may be missing, but not just any."""

@@ -1,6 +1,6 @@
 """Indexes lead to the right batch."""
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from penstock.records.record import decode_records
@@ -9,7 +9,7 @@ from penstock.sim.storage.observation import Observation
 
 
 class IndexesAgree:
-    """An offset leads to the batch that holds it, a time to the first record that is not older."""
+    """An offset leads to the batch that holds it (or the next), a time to the first record not older."""
 
     name = "indexes agree with the log"
 
@@ -17,10 +17,10 @@ class IndexesAgree:
         """Answer every question by looking at all batches, and compare."""
         if seen.reports_damage:
             return
-        starts = [header.base_offset for header, _ in seen.batches]
+        ends = [header.last_offset for header, _ in seen.batches]
         for wanted, found in seen.by_offset:
-            number = bisect_right(starts, wanted) - 1
-            expected = starts[number] if number >= 0 else None
+            number = bisect_left(ends, wanted)
+            expected = seen.batches[number].header.base_offset if number < len(ends) else None
             if found != expected:
                 yield f"offset {wanted} led to the batch at {found}, it stands in the one at {expected}"
         for wanted, found in seen.by_time:
