@@ -1,19 +1,14 @@
 """What commands print: JSON for programs, aligned tables for people.
 
-Text goes through ``rich`` only when there is a table to draw. Without a terminal a table is never wrapped or
-cut to a width, so that ``grep`` and ``awk`` see whole lines.
+Only a terminal gets a table drawn by ``rich``, which fits it to the width there is. Into a file or a pipe go
+whole lines, never wrapped or cut, so that ``grep`` and ``awk`` see all of them, and ten thousand at once.
 """
 
 import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-_UNWRAPPED_COLUMNS = 10_000
+from typing import Any
 
 
 def print_json(value: Any) -> None:
@@ -30,15 +25,11 @@ def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Collection[int] = ()
 ) -> None:
     """A table with a header line; the columns at the positions ``numbers`` are aligned to the right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD if sys.stdout.isatty() else None, pad_edge=False)
-    for position, column in enumerate(columns):
-        table.add_column(column, justify="right" if position in numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(str(cell) for cell in row))
-    _console().print(table)
+    texts = [[str(cell) for cell in row] for row in rows]
+    if sys.stdout.isatty():
+        _draw(columns, texts, numbers)
+    else:
+        print("\n".join(_lines([columns, *texts], numbers)))
 
 
 @contextmanager
@@ -53,9 +44,24 @@ def working(what: str) -> Iterator[None]:
         yield
 
 
-def _console() -> "Console":
-    """A console on standard output that wraps only for people."""
-    from rich.console import Console
+def _lines(rows: Sequence[Sequence[str]], numbers: Collection[int]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (
+            cell.rjust(width) if position in numbers else cell.ljust(width)
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
 
-    width = None if sys.stdout.isatty() else _UNWRAPPED_COLUMNS
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+def _draw(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Collection[int]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for position, column in enumerate(columns):
+        table.add_column(column, justify="right" if position in numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False, markup=False, emoji=False).print(table)
