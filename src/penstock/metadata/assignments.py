@@ -50,14 +50,16 @@ def new_partition_record(
         leader=in_sync[0],
         leader_epoch=0,
         partition_epoch=0,
-        directories=tuple(_directory(image, node_id) for node_id in replicas),
+        directories=tuple(directory_for(image, node_id) for node_id in replicas),
     )
 
 
-def _directory(image: ClusterImage, node_id: NodeId) -> bytes:
+def directory_for(image: ClusterImage, node_id: NodeId) -> bytes:
     """Where a broker with one directory will put it; a broker with several decides by itself (KIP-858)."""
-    directories = image.brokers[node_id].directories
-    return directories[0] if len(directories) == 1 else UNASSIGNED_DIRECTORY
+    broker = image.brokers.get(node_id)
+    if broker is None or len(broker.directories) != 1:
+        return UNASSIGNED_DIRECTORY
+    return broker.directories[0]
 
 
 def _invalid(message: str) -> ApiError:

@@ -87,14 +87,13 @@ def _known(
 def _partition(
     image: ClusterImage, index: int, partition: PartitionImage, listener: str
 ) -> DescribeTopicPartitionsResponsePartition:
-    """Nobody outside the ISR is ever eligible to lead, so those lists are empty."""
     return DescribeTopicPartitionsResponsePartition(
         partition_index=index,
         leader_id=online_leader(image, partition, listener),
         leader_epoch=partition.leader_epoch,
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,
-        eligible_leader_replicas=(),
-        last_known_elr=(),
+        eligible_leader_replicas=partition.eligible_leader_replicas,
+        last_known_elr=partition.last_known_elr,
         offline_replicas=offline_replicas(image, partition, listener),
     )

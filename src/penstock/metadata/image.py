@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar, assert_never
 
-from penstock.metadata.broker_image import BrokerImage, registered_broker
+from penstock.metadata.broker_image import BrokerImage, changed_broker, registered_broker
 from penstock.metadata.records import (
+    BrokerRegistrationChangeRecord,
     ConfigRecord,
     FeatureLevelRecord,
     MetadataRecord,
@@ -21,6 +22,7 @@ from penstock.metadata.records import (
     RegisterBrokerRecord,
     RemoveTopicRecord,
     TopicRecord,
+    UnregisterBrokerRecord,
 )
 from penstock.metadata.resources import ALL_BROKERS, ConfigResource, ResourceType
 from penstock.metadata.topic_image import PartitionImage, TopicImage, changed_partition, new_partition
@@ -142,14 +144,35 @@ class _Changes:
                 self._set_config(record)
             case RegisterBrokerRecord():
                 self._brokers.writable()[NodeId(record.broker_id)] = registered_broker(record)
+            case BrokerRegistrationChangeRecord():
+                self._change_broker(record)
+            case UnregisterBrokerRecord():
+                self._broker(record.broker_id, record.broker_epoch)
+                del self._brokers.writable()[NodeId(record.broker_id)]
             case FeatureLevelRecord():
-                self._features.writable()[record.name] = record.feature_level
+                self._set_feature(record)
             case ProducerIdsRecord():
                 self._move_producer_ids(record)
             case NoOpRecord():
                 pass
             case _:
                 assert_never(record)
+
+    def _change_broker(self, record: BrokerRegistrationChangeRecord) -> None:
+        broker = self._broker(record.broker_id, record.broker_epoch)
+        self._brokers.writable()[broker.node_id] = changed_broker(broker, record)
+
+    def _broker(self, node_id: int, epoch: int) -> BrokerImage:
+        broker = self._brokers.current.get(NodeId(node_id))
+        if broker is None or broker.epoch != epoch:
+            raise InvariantError(f"broker {node_id} of epoch {epoch} changes but is not registered so")
+        return broker
+
+    def _set_feature(self, record: FeatureLevelRecord) -> None:
+        if record.feature_level:
+            self._features.writable()[record.name] = record.feature_level
+        else:
+            self._features.writable().pop(record.name, None)
 
     def _add_topic(self, record: TopicRecord) -> None:
         if record.name in self._topics.current or record.topic_id in self._by_id.current:

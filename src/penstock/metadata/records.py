@@ -1,11 +1,12 @@
 """Metadata records, in the encoding of Kafka's own metadata log (KRaft).
 
 Each is a frame: frame version, record type and version as unsigned varints, then the flexible body. Types and
-fields are Kafka's, so that its tools can read the log; only the types Penstock writes are here, each at one
-version.
+fields are Kafka's, so that its tools can read the log; only the types Penstock writes are here. A record is
+written at the lowest version that can hold it, so that a log which uses nothing new stays readable to whoever
+could read it before.
 """
 
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from penstock.model.errors import CorruptLogError, DecodeError
 from penstock.model.ids import TopicId
@@ -20,7 +21,7 @@ from penstock.wire.primitives import (
     TOPIC_ID,
     UINT16,
     UUID,
-    encode_uvarint,
+    Kind,
     read_uvarint,
 )
 from penstock.wire.schema import Field, Struct, array, field, nullable, parse_versions
@@ -29,6 +30,24 @@ FRAME_VERSION = 1
 NO_LEADER = -1
 LEADER_UNCHANGED = -2
 _UNCHANGED = -1
+
+UNFENCE, FENCE = -1, 1
+"""How a ``BrokerRegistrationChangeRecord`` lets a broker in, and how it shuts it out."""
+
+
+def _changed_ints(tag: int, versions: str = "0+") -> tuple[int, ...] | None:
+    """A tagged list that is null while it stays as it was."""
+    return cast("tuple[int, ...] | None", _changed(INT32, tag, versions))
+
+
+def _changed_uuids(tag: int, versions: str) -> tuple[bytes, ...] | None:
+    """As ``_changed_ints``, of ids."""
+    return cast("tuple[bytes, ...] | None", _changed(UUID, tag, versions))
+
+
+def _changed(kind: Kind[Any], tag: int, versions: str) -> Field:
+    since = parse_versions(versions)
+    return Field(kind=kind, versions=since, nulls=since, default=None, tag=tag, is_array=True)
 
 
 class BrokerEndpoint(Struct):
@@ -61,6 +80,25 @@ class RegisterBrokerRecord(Struct):
     fenced: bool = field(BOOLEAN, default=True)
     in_controlled_shutdown: bool = field(BOOLEAN, "1+")
     log_dirs: tuple[bytes, ...] = array(UUID, "3+", tag=0)
+    cordoned_log_dirs: tuple[bytes, ...] | None = _changed_uuids(1, "4+")
+
+
+class BrokerRegistrationChangeRecord(Struct):
+    """A broker is let in or shut out, is about to stop, or takes nothing new."""
+
+    broker_id: int = field(INT32)
+    broker_epoch: int = field(INT64)
+    fenced: int = field(INT8, tag=0)
+    in_controlled_shutdown: int = field(INT8, "1+", tag=1)
+    log_dirs: tuple[bytes, ...] = array(UUID, "2+", tag=2)
+    cordoned_log_dirs: tuple[bytes, ...] | None = _changed_uuids(3, "3+")
+
+
+class UnregisterBrokerRecord(Struct):
+    """A broker is gone for good."""
+
+    broker_id: int = field(INT32)
+    broker_epoch: int = field(INT64)
 
 
 class TopicRecord(Struct):
@@ -84,6 +122,8 @@ class PartitionRecord(Struct):
     leader_epoch: int = field(INT32, default=-1)
     partition_epoch: int = field(INT32, default=-1)
     directories: tuple[bytes, ...] = array(UUID, "1+")
+    eligible_leader_replicas: tuple[int, ...] | None = _changed_ints(1, "2+")
+    last_known_elr: tuple[int, ...] | None = _changed_ints(2, "2+")
 
 
 class ConfigRecord(Struct):
@@ -93,13 +133,6 @@ class ConfigRecord(Struct):
     resource_name: str = field(STRING)
     name: str = field(STRING)
     value: str | None = nullable(STRING)
-
-
-def _changed_ints(tag: int) -> tuple[int, ...] | None:
-    """A tagged list that is null while it stays as it was."""
-    always = parse_versions("0+")
-    declared = Field(kind=INT32, versions=always, nulls=always, default=None, tag=tag, is_array=True)
-    return cast("tuple[int, ...] | None", declared)
 
 
 class PartitionChangeRecord(Struct):
@@ -116,6 +149,9 @@ class PartitionChangeRecord(Struct):
     removing_replicas: tuple[int, ...] | None = _changed_ints(3)
     adding_replicas: tuple[int, ...] | None = _changed_ints(4)
     leader_recovery_state: int = field(INT8, default=_UNCHANGED, tag=5)
+    eligible_leader_replicas: tuple[int, ...] | None = _changed_ints(6, "2+")
+    last_known_elr: tuple[int, ...] | None = _changed_ints(7, "2+")
+    directories: tuple[bytes, ...] | None = _changed_uuids(8, "1+")
 
 
 class RemoveTopicRecord(Struct):
@@ -145,6 +181,8 @@ class NoOpRecord(Struct):
 
 MetadataRecord: TypeAlias = (
     RegisterBrokerRecord
+    | BrokerRegistrationChangeRecord
+    | UnregisterBrokerRecord
     | TopicRecord
     | PartitionRecord
     | ConfigRecord
@@ -155,32 +193,48 @@ MetadataRecord: TypeAlias = (
     | NoOpRecord
 )
 
-_TYPES: dict[type[Struct], tuple[int, int]] = {
-    RegisterBrokerRecord: (0, 3),
-    TopicRecord: (2, 0),
-    PartitionRecord: (3, 1),
-    ConfigRecord: (4, 0),
-    PartitionChangeRecord: (5, 0),
-    RemoveTopicRecord: (9, 0),
-    FeatureLevelRecord: (12, 0),
-    ProducerIdsRecord: (15, 0),
-    NoOpRecord: (20, 0),
-}
-"""Kafka's number for each type, and the version Penstock writes."""
 
-_READABLE: dict[int, tuple[type[Any], int]] = {
-    number: (kind, version) for kind, (number, version) in _TYPES.items()
+class _RecordType(NamedTuple):
+    """Kafka's number of a type, the version Penstock writes when nothing asks for more, and the highest."""
+
+    number: int
+    usual_version: int = 0
+    highest_version: int = 0
+
+
+_TYPES: dict[type[Struct], _RecordType] = {
+    RegisterBrokerRecord: _RecordType(0, 3, 4),
+    UnregisterBrokerRecord: _RecordType(1),
+    TopicRecord: _RecordType(2),
+    PartitionRecord: _RecordType(3, 1, 2),
+    ConfigRecord: _RecordType(4),
+    PartitionChangeRecord: _RecordType(5, 0, 2),
+    RemoveTopicRecord: _RecordType(9),
+    FeatureLevelRecord: _RecordType(12),
+    ProducerIdsRecord: _RecordType(15),
+    BrokerRegistrationChangeRecord: _RecordType(17, 0, 3),
+    NoOpRecord: _RecordType(20),
 }
-_PREFIXES: dict[type[Struct], bytes] = {
-    kind: encode_uvarint(FRAME_VERSION) + encode_uvarint(number) + encode_uvarint(version)
-    for kind, (number, version) in _TYPES.items()
+
+_KINDS: dict[int, type[Any]] = {type_.number: kind for kind, type_ in _TYPES.items()}
+
+_LATER_FIELDS: dict[type[Struct], tuple[tuple[str, int, Any], ...]] = {
+    kind: tuple(
+        (name, declared.versions.lowest, declared.default_value())
+        for name, declared in kind.fields.items()
+        if declared.versions.lowest > type_.usual_version
+    )
+    for kind, type_ in _TYPES.items()
 }
+"""Fields that the usual version lacks: name, the version that has it, and the value that need not be said."""
 
 
 def encode_record(record: MetadataRecord) -> bytes:
     """The frame of a record, as it is the value of a record in the metadata log."""
     kind = type(record)
-    return _PREFIXES[kind] + encode_struct(record, version=_TYPES[kind][1], flexible=True)
+    version = _version(record)
+    prefix = bytes((FRAME_VERSION, _TYPES[kind].number, version))
+    return prefix + encode_struct(record, version=version, flexible=True)
 
 
 def decode_record(frame: bytes | bytearray | memoryview) -> MetadataRecord:
@@ -197,9 +251,16 @@ def decode_record(frame: bytes | bytearray | memoryview) -> MetadataRecord:
     return record
 
 
+def _version(record: MetadataRecord) -> int:
+    """The lowest version that can say what the record says."""
+    kind = type(record)
+    needed = (since for name, since, default in _LATER_FIELDS[kind] if getattr(record, name) != default)
+    return max(needed, default=_TYPES[kind].usual_version)
+
+
 def _kind_of(frame_version: int, number: int, version: int) -> type[Any]:
-    kind, highest = _READABLE.get(number, (None, -1))
-    if frame_version != FRAME_VERSION or kind is None or version > highest:
+    kind = _KINDS.get(number)
+    if frame_version != FRAME_VERSION or kind is None or version > _TYPES[kind].highest_version:
         raise CorruptLogError(
             f"the metadata log holds a record of type {number}, version {version}, frame {frame_version}, "
             "which this version of Penstock does not know; was the data directory used by a newer one?"

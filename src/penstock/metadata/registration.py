@@ -11,7 +11,7 @@ from penstock.metadata.records import (
 from penstock.metadata.result import Result
 from penstock.model.ids import NodeId
 
-FEATURES = {"metadata.version": 7, "transaction.version": 2}
+FEATURES = {"metadata.version": 7, "group.version": 1, "transaction.version": 2}
 """What this version runs at; level 7 is the lowest Kafka 4 knows. More follow with what they stand for."""
 
 

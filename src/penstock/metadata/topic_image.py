@@ -24,6 +24,21 @@ class PartitionImage:
     removing_replicas: tuple[NodeId, ...] = ()
     adding_replicas: tuple[NodeId, ...] = ()
     leader_recovery_state: int = 0
+    #: Outside the ISR, but with everything that was ever committed (KIP-966). Empty while the ISR is large
+    #: enough for the high watermark to move.
+    eligible_leader_replicas: tuple[NodeId, ...] = ()
+    #: Who led last, while nobody may lead.
+    last_known_elr: tuple[NodeId, ...] = ()
+
+    @property
+    def has_leader(self) -> bool:
+        """Whether somebody leads it."""
+        return self.leader >= 0
+
+    @property
+    def is_reassigning(self) -> bool:
+        """Whether replicas are on the move."""
+        return bool(self.adding_replicas or self.removing_replicas)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +62,8 @@ def new_partition(record: PartitionRecord) -> PartitionImage:
         removing_replicas=_nodes(record.removing_replicas),
         adding_replicas=_nodes(record.adding_replicas),
         leader_recovery_state=record.leader_recovery_state,
+        eligible_leader_replicas=_nodes(record.eligible_leader_replicas or ()),
+        last_known_elr=_nodes(record.last_known_elr or ()),
     )
 
 
@@ -55,21 +72,24 @@ def changed_partition(old: PartitionImage, record: PartitionChangeRecord) -> Par
     has_new_leader = record.leader != LEADER_UNCHANGED
     return replace(
         old,
-        replicas=old.replicas if record.replicas is None else _nodes(record.replicas),
-        isr=old.isr if record.isr is None else _nodes(record.isr),
+        replicas=_nodes_or(old.replicas, record.replicas),
+        isr=_nodes_or(old.isr, record.isr),
         leader=NodeId(record.leader) if has_new_leader else old.leader,
         leader_epoch=LeaderEpoch(old.leader_epoch + 1) if has_new_leader else old.leader_epoch,
         partition_epoch=old.partition_epoch + 1,
-        removing_replicas=(
-            old.removing_replicas if record.removing_replicas is None else _nodes(record.removing_replicas)
-        ),
-        adding_replicas=(
-            old.adding_replicas if record.adding_replicas is None else _nodes(record.adding_replicas)
-        ),
+        directories=old.directories if record.directories is None else record.directories,
+        removing_replicas=_nodes_or(old.removing_replicas, record.removing_replicas),
+        adding_replicas=_nodes_or(old.adding_replicas, record.adding_replicas),
         leader_recovery_state=(
             old.leader_recovery_state if record.leader_recovery_state < 0 else record.leader_recovery_state
         ),
+        eligible_leader_replicas=_nodes_or(old.eligible_leader_replicas, record.eligible_leader_replicas),
+        last_known_elr=_nodes_or(old.last_known_elr, record.last_known_elr),
     )
+
+
+def _nodes_or(unchanged: tuple[NodeId, ...], ids: tuple[int, ...] | None) -> tuple[NodeId, ...]:
+    return unchanged if ids is None else _nodes(ids)
 
 
 def _nodes(ids: tuple[int, ...]) -> tuple[NodeId, ...]:

@@ -1,0 +1,82 @@
+"""Brokers are shut out, let in, sent home and forgotten: the records of each, in the order they must have.
+
+A broker is fenced before it is trusted: it registers fenced, and is let in when it has caught up with the
+metadata log. Shutting out takes the broker from the in-sync sets *before* it is marked, letting in marks it
+before it leads, so that no point of the log has a fenced leader.
+"""
+
+from penstock.metadata.broker_image import BrokerImage
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.leadership import broker_came, broker_lost, brokers_left
+from penstock.metadata.records import (
+    FENCE,
+    UNFENCE,
+    BrokerRegistrationChangeRecord,
+    MetadataRecord,
+    UnregisterBrokerRecord,
+)
+from penstock.metadata.result import Result
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.model.ids import NodeId
+from penstock.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+
+Records = tuple[MetadataRecord, ...]
+
+
+def check_broker_epoch(image: ClusterImage, node_id: int, epoch: int) -> BrokerImage:
+    """The broker that asks, if it is the process it says; BROKER_ID_NOT_REGISTERED or STALE_BROKER_EPOCH."""
+    broker = image.brokers.get(NodeId(node_id))
+    if broker is None:
+        raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker {node_id} is not registered.")
+    if broker.epoch != epoch:
+        raise ApiError(
+            ErrorCode.STALE_BROKER_EPOCH, f"Broker {node_id} is at epoch {broker.epoch}, not {epoch}."
+        )
+    return broker
+
+
+def fence(image: ClusterImage, node_id: NodeId) -> Records:
+    """Shut a broker out."""
+    broker = image.brokers[node_id]
+    if broker.is_fenced:
+        return ()
+    change = BrokerRegistrationChangeRecord(broker_id=node_id, broker_epoch=broker.epoch, fenced=FENCE)
+    return (*brokers_left(image, (node_id,)), change)
+
+
+def unfence(image: ClusterImage, node_id: NodeId) -> Records:
+    """Let a broker in; it may lead at once what nobody leads."""
+    broker = image.brokers[node_id]
+    change = BrokerRegistrationChangeRecord(broker_id=node_id, broker_epoch=broker.epoch, fenced=UNFENCE)
+    return (change, *broker_came(image, node_id))
+
+
+def begin_controlled_shutdown(image: ClusterImage, node_id: NodeId) -> Records:
+    """Move leadership away from a broker that is about to stop; also again, for what came in between."""
+    broker = image.brokers[node_id]
+    change = BrokerRegistrationChangeRecord(
+        broker_id=node_id, broker_epoch=broker.epoch, in_controlled_shutdown=1
+    )
+    marked = () if broker.is_in_controlled_shutdown else (change,)
+    return (*marked, *brokers_left(image, (node_id,)))
+
+
+def unregister_broker(
+    image: ClusterImage, request: UnregisterBrokerRequest
+) -> Result[UnregisterBrokerResponse]:
+    """Forget a broker. Its replicas stay in the sets of replicas, for a move to take them away."""
+    broker = image.brokers.get(NodeId(request.broker_id))
+    if broker is None:
+        message = f"Broker ID {request.broker_id} is not currently registered."
+        response = UnregisterBrokerResponse(
+            error_code=ErrorCode.BROKER_ID_NOT_REGISTERED, error_message=message
+        )
+        return Result(records=(), response=response)
+    return Result(records=forget(image, broker), response=UnregisterBrokerResponse())
+
+
+def forget(image: ClusterImage, broker: BrokerImage) -> Records:
+    """The records that unregister a broker: it is in sync with nothing, and never eligible again."""
+    gone = UnregisterBrokerRecord(broker_id=broker.node_id, broker_epoch=broker.epoch)
+    return (*broker_lost(image, broker.node_id, None), gone)
