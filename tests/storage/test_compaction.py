@@ -14,7 +14,7 @@ from tests.storage.compaction_testing import (
     roll,
     stable_offset,
 )
-from tests.storage.log_testing import DIRECTORY, make_disk, put, read_all, reopen_clean
+from tests.storage.log_testing import DIRECTORY, make_disk, make_log, put, read_all, reopen_clean
 
 from penstock.model.errors import CorruptLogError
 from penstock.records.compression import Codec
@@ -42,6 +42,15 @@ def test_newest_record_of_each_key_stays_with_its_offset() -> None:
         (3, C, b"1"),
         (4, A, b"3"),
     ]
+
+
+def test_readers_near_the_end_do_not_get_from_memory_what_is_gone() -> None:
+    log = make_log(make_disk(), compacted_config(), tail_bytes=1 << 20)
+    fill_some(log)
+    compact(log)
+    assert offsets_in(log) == [1, 3, 4]
+    append(log, keyed_batch((B, b"2")))
+    assert offsets_in(log) == [1, 3, 4, 5]
 
 
 def test_batch_keeps_its_offsets_and_header_when_records_go() -> None:

@@ -134,6 +134,8 @@ class CompactedLog(MaintainedLog):
         self._segments.replace(swap.old_segments, swap.cleaned.segment)
         self._snapshot_offsets.difference_update(segment.base_offset for segment in swap.old_segments)
         self._reader.forget()
+        # Memory may still have what the files have no more, and readers are to see one of the two.
+        self._tail.clear()
 
     def finish_swap(self, swap: SegmentSwap) -> None:
         """All files have their final names; the indexes need not be in memory any more."""
