@@ -66,6 +66,7 @@ class TransactionCoordinator(Coordinator):
             refuse_while_loading=refuse_while_loading,
             refuse_after_failed_append=refuse_after_failed_append,
             carry_out=self.orders.carry_out,
+            refresh=lambda shard: None,
             follow=_follow,
         )
         super().__init__(broker, kind, around, lambda: transactions_topic(broker.config))

@@ -1,7 +1,7 @@
 """The settings of consumer groups and of the offsets they keep."""
 
 from penstock.config.definition import INT_MAX, ConfigKey, ConfigType, ConfigValue, Scope, Validator
-from penstock.config.validators import at_least
+from penstock.config.validators import at_least, list_of, one_of
 
 _READ_BY = "penstock.broker.coordination.groups"
 
@@ -54,6 +54,42 @@ GROUP_KEYS = (
         3_000,
         "How long a new classic group waits for more members before its first generation.",
         validator=at_least(0),
+    ),
+    _group_key(
+        "group.consumer.session.timeout.ms",
+        ConfigType.INT,
+        45_000,
+        "After how long without a heartbeat a member of a consumer group is taken out.",
+        validator=at_least(1),
+    ),
+    _group_key(
+        "group.consumer.heartbeat.interval.ms",
+        ConfigType.INT,
+        5_000,
+        "How often members of consumer groups are told to send heartbeats.",
+        validator=at_least(1),
+    ),
+    _group_key(
+        "group.consumer.max.size",
+        ConfigType.INT,
+        INT_MAX,
+        "How many members a consumer group may have.",
+        validator=at_least(1),
+    ),
+    _group_key(
+        "group.consumer.assignors",
+        ConfigType.LIST,
+        ("uniform", "range"),
+        "How partitions of consumer groups are assigned; members may choose one of these, and get the first "
+        "otherwise.",
+        validator=list_of("uniform", "range"),
+    ),
+    _group_key(
+        "group.consumer.migration.policy",
+        ConfigType.STRING,
+        "bidirectional",
+        "Which way a group with members may change between the classic and the consumer protocol.",
+        validator=one_of("bidirectional", "upgrade", "downgrade", "disabled"),
     ),
     _group_key(
         "offset.metadata.max.bytes",

@@ -10,7 +10,7 @@ from penstock.config.broker_config import BrokerConfig
 from penstock.coordinator.events import TopicsDeleted
 from penstock.coordinator.outcome import Effect
 from penstock.groups.refusals import refuse
-from penstock.groups.settings import GroupSettings
+from penstock.groups.settings import GroupSettings, MigrationPolicy
 from penstock.groups.shard import GroupShard
 from penstock.groups.topics import ImageTopics
 from penstock.groups.unavailable import refuse_after_failed_append, refuse_while_loading
@@ -32,6 +32,10 @@ def group_coordinator(broker: "Broker", around: HostSurroundings) -> Coordinator
             new_uuid=broker.entropy.uuid,
         )
 
+    def refresh(shard: Shard) -> None:
+        if isinstance(shard, GroupShard):
+            shard.use_topics(ImageTopics(broker.image))
+
     kind = ShardKind(
         topic=OFFSETS_TOPIC,
         make_shard=make_shard,
@@ -39,6 +43,7 @@ def group_coordinator(broker: "Broker", around: HostSurroundings) -> Coordinator
         refuse_while_loading=refuse_while_loading,
         refuse_after_failed_append=refuse_after_failed_append,
         carry_out=_carry_out,
+        refresh=refresh,
         follow=_follow,
     )
     return Coordinator(broker, kind, around, lambda: offsets_topic(broker.config))
@@ -65,6 +70,11 @@ def group_settings(config: BrokerConfig) -> GroupSettings:
         group_max_session_timeout_ms=config.integer("group.max.session.timeout.ms"),
         group_max_size=config.integer("group.max.size"),
         group_initial_rebalance_delay_ms=config.integer("group.initial.rebalance.delay.ms"),
+        group_consumer_session_timeout_ms=config.integer("group.consumer.session.timeout.ms"),
+        group_consumer_heartbeat_interval_ms=config.integer("group.consumer.heartbeat.interval.ms"),
+        group_consumer_max_size=config.integer("group.consumer.max.size"),
+        group_consumer_assignors=config.strings("group.consumer.assignors"),
+        group_consumer_migration_policy=MigrationPolicy(config.string("group.consumer.migration.policy")),
         offset_metadata_max_bytes=config.integer("offset.metadata.max.bytes"),
         offsets_retention_minutes=config.integer("offsets.retention.minutes"),
         offsets_retention_check_interval_ms=config.integer("offsets.retention.check.interval.ms"),

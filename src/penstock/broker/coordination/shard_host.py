@@ -272,6 +272,7 @@ class ShardHost:
         self._around.tasks.start(self._load(delay), name=f"load {self} again")
 
     def _serve(self, shard: Shard) -> None:
+        self._kind.refresh(shard)
         self._shard = shard
         self._appended_end = self.partition.log.log_end_offset
         logger.debug("shard loaded", extra={"shard": str(self)})

@@ -56,5 +56,7 @@ class ShardKind:
     refuse_after_failed_append: Refuse
     #: Carries out an order whose decision is committed.
     carry_out: Callable[["ShardHost", Effect], None]
+    #: Shows a shard that is just loaded the cluster as it is now, which may have changed while it loaded.
+    refresh: Callable[[Shard], None]
     #: Tells a host about a new image, given also the one before.
     follow: Callable[["ShardHost", ClusterImage, ClusterImage], None]
