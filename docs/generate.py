@@ -3,9 +3,13 @@
 ``python docs/generate.py`` writes; a test fails when what is checked in differs from what it would write.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+from typer.main import get_command
+
+from penstock.cli.tree import COMMANDS, build_app
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.definition import ConfigKey
 from penstock.config.topic_keys import TOPIC_KEYS
@@ -13,10 +17,17 @@ from penstock.wire.api_keys import APIS, NEVER_FLEXIBLE, ApiSpec
 
 REFERENCE = Path(__file__).parent / "reference"
 
+COMMON_OPTIONS = {"--bootstrap-server", "--json"}
+"""Said once, at the head of the page of commands."""
+
 
 def pages() -> dict[str, str]:
     """Every generated page by its name."""
-    return {"configuration.md": configuration_page(), "apis.md": apis_page()}
+    return {
+        "configuration.md": configuration_page(),
+        "apis.md": apis_page(),
+        "commands.md": commands_page(),
+    }
 
 
 def configuration_page() -> str:
@@ -65,6 +76,55 @@ def apis_page() -> str:
             "",
         ]
     )
+
+
+def commands_page() -> str:
+    """All commands, from the tree that also answers ``--help``; how that prints depends on libraries."""
+    return "\n".join(
+        [
+            "# Commands",
+            "",
+            "Generated from `penstock.cli`. Commands that talk to a cluster talk to any that is compatible with",
+            "Kafka; it is named by `--bootstrap-server HOST:PORT` or `PENSTOCK_BOOTSTRAP_SERVER`. With `--json`",
+            "they print JSON, for programs. They exit with 0 when all is done, with 1 when it could not be done,",
+            "and with 2 when what was typed makes no sense.",
+            *_command_sections(),
+            "",
+        ]
+    )
+
+
+def _command_sections() -> Iterator[str]:
+    for name, command in COMMANDS.items():
+        if not command.module:
+            yield from ("", f"## penstock {name}", "", f"{command.summary} See `penstock {name} --help`.")
+            continue
+        tree: Any = get_command(build_app([name]))
+        found = tree.commands[name]
+        for verb, leaf in getattr(found, "commands", {"": found}).items():
+            yield from _command_section(f"{name} {verb}".strip(), leaf)
+
+
+def _command_section(words: str, command: Any) -> Iterator[str]:
+    arguments = [_argument(one) for one in command.params if one.param_type_name == "argument"]
+    yield from ("", f"## {' '.join(['penstock', words, *arguments])}", "", " ".join(command.help.split()))
+    options = [one for one in command.params if one.param_type_name == "option"]
+    rows = [
+        f"| `{' '.join(filter(None, [', '.join(one.opts), one.metavar]))}` | {one.help} |"
+        for one in options
+        if not COMMON_OPTIONS.intersection(one.opts)
+    ]
+    if rows:
+        yield from ("", "| option | meaning |", "|---|---|", *rows)
+    examples = command.epilog.partition("Examples:\n")[2]
+    yield from ("", "```sh", *(line.strip() for line in examples.splitlines()), "```")
+
+
+def _argument(argument: Any) -> str:
+    """As a usage line has it: ``GROUP``, ``GROUP...``, ``[GROUP...]``."""
+    name = argument.metavar.strip("[].")
+    spelled = name if argument.nargs == 1 else f"{name}..."
+    return spelled if argument.required else f"[{spelled}]"
 
 
 def _flexible_from(spec: ApiSpec) -> str:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
@@ -80,6 +81,14 @@ def test_help_overview_lists_every_command(penstock: Penstock) -> None:
 
     for name, command in COMMANDS.items():
         assert any(line.split() == [name, *command.summary.split()] for line in text.splitlines())
+
+
+def test_reference_has_a_section_for_every_command_and_no_other() -> None:
+    reference = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
+    lines = reference.read_text().splitlines()
+    titles = [line.split()[2:] for line in lines if line.startswith("## penstock ")]
+
+    assert [[word for word in title if word.islower()] for title in titles] == LEAVES
 
 
 @pytest.mark.parametrize(
