@@ -84,10 +84,10 @@ def commands_page() -> str:
         [
             "# Commands",
             "",
-            "Generated from `penstock.cli`. Commands that talk to a cluster talk to any that is compatible with",
-            "Kafka; it is named by `--bootstrap-server HOST:PORT` or `PENSTOCK_BOOTSTRAP_SERVER`. With `--json`",
-            "they print JSON, for programs. They exit with 0 when all is done, with 1 when it could not be done,",
-            "and with 2 when what was typed makes no sense.",
+            "Generated from `penstock.cli`. Commands that talk to a cluster talk to any that is compatible",
+            "with Kafka; it is named by `--bootstrap-server HOST:PORT` or `PENSTOCK_BOOTSTRAP_SERVER`. With",
+            "`--json` they print JSON, for programs. They exit with 0 when all is done, with 1 when it could",
+            "not be done, and with 2 when what was typed makes no sense.",
             *_command_sections(),
             "",
         ]
