@@ -391,6 +391,16 @@ def test_transactions_survive(way: str) -> None:
     assert log.aborted_transactions(3, 6) == []
 
 
+@pytest.mark.parametrize("recovery_point", [1, 3, 4, 5])
+def test_aborted_transactions_below_the_recovery_point_survive_a_crash(recovery_point: int) -> None:
+    """The index of the active segment is in no file yet, and the scan begins behind what it would say."""
+    disk = make_disk()
+    transactional_log(disk)
+    disk.crash()
+    log = open_log(disk, CONFIG, recovery_point=recovery_point)
+    assert [aborted[:3] for aborted in log.aborted_transactions(0, 6)] == [(7, 0, 2)]
+
+
 def test_compacted_log_may_have_gaps() -> None:
     disk = make_disk()
     log = make_log(disk)

@@ -54,6 +54,8 @@ class Partition:
         self.rules = rules
         self._flusher = flusher
         self._on_flushed = on_flushed
+        # What was read back at a start is committed; transactions that ended in it hold nobody back.
+        log.update_high_watermark(leader.high_watermark)
         self._flush_waiters = OffsetWaiters()
         self._replication_waiters = OffsetWaiters()
         self._fetch_waiters: dict[FetchWaiter, None] = {}

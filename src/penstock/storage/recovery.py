@@ -12,10 +12,11 @@ copy, and a log with a silent hole is worse than one that says what it lost.
 Segments below the recovery point are only measured; their batches are checked when they are first read.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from penstock.model.errors import DiskFullError
+from penstock.model.errors import CorruptLogError, DiskFullError
 from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS, BadBatch, BatchChecker, CheckedRun
 from penstock.storage.compacted_offset import read_gaps_below
 from penstock.storage.damage_report import CORRUPT_SUFFIX, Damage, read_damage_report, write_damage_report
@@ -23,6 +24,7 @@ from penstock.storage.derived_state import (
     LogBorder,
     load_leader_epochs,
     load_producers,
+    read_aborted,
     remove_leader_epochs,
 )
 from penstock.storage.filesystem import FileSystem, join_path
@@ -105,10 +107,11 @@ class _Opening:
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
         self._producers = ProducerStates()
+        self._snapshot_offsets: set[int] = set()
 
     def run(self) -> OpenedLog:
         listing = tidy_directory(self._filesystem, self._directory)
-        snapshot_offsets = set(listing.snapshot_offsets)
+        snapshot_offsets = self._snapshot_offsets = set(listing.snapshot_offsets)
         self._gaps_below = read_gaps_below(
             self._filesystem, self._directory, is_compacted=self._config.is_compacted
         )
@@ -242,6 +245,8 @@ class _Opening:
         """
         size = segment.readable_size
         rebuild_segment(segment, start)
+        if start.position > 0:
+            self._find_aborted_again(segment)
         checker = BatchChecker(
             segment.file,
             start.position,
@@ -261,6 +266,14 @@ class _Opening:
         if has_successor:
             segment.file.flush()
         return SegmentEnd(checker.position, checker.expected_offset, last)
+
+    def _find_aborted_again(self, segment: Segment) -> None:
+        """Below the recovery point too: their index is written when a segment is finished, not before."""
+        segments = self._segments[: self._segments.index(segment) + 1]
+        with suppress(CorruptLogError):  # Whoever reads that part is told.
+            segment.transaction_index.replace(
+                read_aborted(self._filesystem, self._directory, self._snapshot_offsets, segments)
+            )
 
     def _take_in(self, segment: Segment, run: CheckedRun) -> None:
         """Let checked batches have their effect on indexes, epochs and producers."""
