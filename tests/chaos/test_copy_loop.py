@@ -1,0 +1,180 @@
+"""Exactly once: a copy loop in transactions whose copiers and broker are killed over and over.
+
+``PENSTOCK_KILL_ROUNDS`` asks for the long run. The moments are drawn from a fixed seed, as numbers of steps
+to wait for, so that a slow machine is struck at the same points of its work as a fast one.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.broker_process import Server, wait_until
+from tests.chaos.copier import COPIED, GIVEN_UP
+from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, TRACEBACK
+from tests.conftest import MakeServer
+from tests.interop.confluent import admin_client, create_topic, read_all
+from tests.interop.feed import Feed
+from tests.interop.served import NEEDS_GROUPS, NEEDS_TRANSACTIONS
+from tests.lively_broker import LIVELY
+from tests.telling_process import TellingProcess, python_command
+
+pytestmark = [
+    pytest.mark.chaos,
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    NEEDS_GROUPS,
+    NEEDS_TRANSACTIONS,
+]
+
+ROUNDS = max(30, KILL_ROUNDS) if IS_LONG_RUN else 5
+STEPS_MAX = 60
+"""Between two blows; a transaction has four."""
+
+SOURCE, TARGET = "source", "target"
+SOURCE_PARTITIONS, TARGET_PARTITIONS = 4, 3
+PROGRAM = Path(__file__).with_name("copier.py")
+CLASSIC = {"session.timeout.ms": 3000, "heartbeat.interval.ms": 200}
+
+
+class Copiers:
+    """Two copiers in one group; a dead one is replaced by another of the same transactional id."""
+
+    def __init__(self, server: Server, dice: random.Random) -> None:
+        self._server = server
+        self._dice = dice
+        self._dead: list[TellingProcess] = []
+        self.alive = [self._start(number) for number in range(2)]
+
+    def _start(self, number: int) -> TellingProcess:
+        orders: dict[str, Any] = {
+            "bootstrap": self._server.bootstrap,
+            "group": "copiers",
+            "source": SOURCE,
+            "target": TARGET,
+            "transactional_id": f"copier-{number}",
+            "seed": self._dice.random(),
+            "consumer": CLASSIC,
+        }
+        return TellingProcess(python_command(PROGRAM), orders)
+
+    def replace(self, number: int) -> None:
+        """Kill one and start another in its place."""
+        self.alive[number].kill()
+        self._dead.append(self.alive[number])
+        self.alive[number] = self._start(number)
+
+    def all(self) -> list[TellingProcess]:
+        return [*self._dead, *self.alive]
+
+    def step_count(self) -> int:
+        return sum(len(copier.events) for copier in self.all())
+
+    def named(self, name: str) -> list[dict[str, Any]]:
+        return [event for copier in self.all() for event in copier.named(name)]
+
+    def wait_steps(self, count: int) -> None:
+        """Until so many more steps have been taken by all of them together."""
+        wanted = self.step_count() + count
+
+        def has_gone_on() -> bool:
+            for copier in self.alive:
+                assert copier.is_alive, f"gave up by itself: {copier.events[-3:]} {copier.error_text()}"
+            return self.step_count() >= wanted
+
+        wait_until(has_gone_on, what=f"{count} steps of the copiers", seconds=60, every_seconds=0.002)
+
+    def close(self) -> None:
+        for copier in self.alive:
+            copier.close()
+
+
+@pytest.fixture
+def server(make_server: MakeServer) -> Server:
+    """With a topic to copy from and one to copy to."""
+    made = make_server(LIVELY)
+    admin = admin_client(made.bootstrap)
+    create_topic(admin, SOURCE, partitions=SOURCE_PARTITIONS)
+    create_topic(admin, TARGET, partitions=TARGET_PARTITIONS)
+    return made
+
+
+@pytest.fixture
+def copiers(server: Server) -> Iterator[Copiers]:
+    """Their seed is the test's."""
+    made = Copiers(server, random.Random("copiers"))
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_killed_copiers_and_broker_copy_every_record_exactly_once_in_order(
+    server: Server, copiers: Copiers
+) -> None:
+    dice = random.Random("copy loop")
+    with Feed(server.bootstrap, SOURCE, partitions=SOURCE_PARTITIONS) as feed:
+        for _ in range(ROUNDS):
+            copiers.wait_steps(dice.randint(1, STEPS_MAX))
+            strike(dice.choice(("copier", "copier", "broker", "all")), server, copiers, dice)
+        copiers.wait_steps(STEPS_MAX)
+        values = feed.stop()
+
+    wanted = by_key(values)
+    wait_until(
+        lambda: sum(map(len, copied(server).values())) >= len(values),
+        what=f"{len(values)} copies",
+        seconds=60,
+        every_seconds=0.3,
+    )
+    for copier in copiers.alive:
+        copier.leave()
+    assert copied(server) == wanted
+    check_given_up(server, copiers)
+    assert not copiers.named("fatal")
+    assert TRACEBACK not in server.stderr_text()
+
+
+def strike(what: str, server: Server, copiers: Copiers, dice: random.Random) -> None:
+    """Kill it, and bring it back."""
+    if what in ("broker", "all"):
+        server.kill()
+    if what == "copier":
+        copiers.replace(dice.randrange(2))
+    elif what == "all":
+        for number in range(2):
+            copiers.replace(number)
+    if not server.is_running:
+        server.restart()
+
+
+def by_key(values: list[str]) -> dict[str, list[str]]:
+    """What the feed sent under each key, in order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for value in values:
+        partition, _, number = value.partition(":")
+        found[f"{partition}-{int(number) % Feed.KEYS_PER_PARTITION}"].append(value)
+    return dict(found)
+
+
+def copied(server: Server) -> dict[str, list[str]]:
+    """What a reader of committed records sees under each key, in order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for message in target_messages(server, "read_committed"):
+        value = message.value().decode()
+        assert value.startswith(COPIED), f"not committed, yet seen: {value}"
+        found[message.key().decode()].append(value.removeprefix(COPIED))
+    return dict(found)
+
+
+def target_messages(server: Server, isolation_level: str) -> list[Any]:
+    return read_all(server.bootstrap, TARGET, partitions=TARGET_PARTITIONS, isolation_level=isolation_level)
+
+
+def check_given_up(server: Server, copiers: Copiers) -> None:
+    """There were transactions that were given up, and who asks for everything sees them."""
+    assert copiers.named("aborted"), "the seed never gave up a transaction"
+    everything = [message.value().decode() for message in target_messages(server, "read_uncommitted")]
+    assert any(value.startswith(GIVEN_UP) for value in everything)
