@@ -33,6 +33,17 @@ def test_planting_nothing_changes_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ack-before-flush", "no-crc-at-recovery", "directories-unsynced"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ack-before-flush",
+        "no-crc-at-recovery",
+        "directories-unsynced",
+        "cleaned-unflushed",
+        "tombstones-go-at-once",
+        "first-record-wins",
+    ],
+)
 def test_planted_bug_is_noticed_within_a_few_seeds(name: str) -> None:
-    assert any(not run_seed(seed, bug=name).is_good for seed in range(SEEDS_MAX))
+    workload = BUGS[name].workload
+    assert any(not run_seed(seed, bug=name, workload=workload).is_good for seed in range(SEEDS_MAX))

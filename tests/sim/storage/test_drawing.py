@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import get_args
 
-from penstock.sim.storage.drawing import LIVES_MAX, draw_plan
-from penstock.sim.storage.plan import Append, Flush, Outage, Step
+from penstock.sim.storage.drawing import LIVES_MAX, draw_compaction_plan, draw_plan
+from penstock.sim.storage.plan import Append, Compact, Flush, Outage, Step
 
 
 def test_plan_of_a_seed_is_always_the_same() -> None:
@@ -13,13 +13,21 @@ def test_plan_of_a_seed_is_always_the_same() -> None:
 
 
 def test_plans_of_many_seeds_hold_every_kind_of_step_and_fault() -> None:
-    lives = [life for seed in range(200) for life in draw_plan(seed).lives]
+    plans = [draw(seed) for seed in range(100) for draw in (draw_plan, draw_compaction_plan)]
+    lives = [life for plan in plans for life in plan.lives]
     steps = Counter(type(step).__name__ for life in lives for step in life.steps)
     assert set(steps) == {kind.__name__ for kind in get_args(Step)}
     assert {life.stop.outage for life in lives if life.stop} == set(Outage)
     assert {life.damage.suffix for life in lives if life.damage} >= {".log", ".index", ".snapshot"}
     assert any(life.flush_failure for life in lives)
     assert any(life.start_stops for life in lives)
+
+
+def test_only_plans_of_compaction_compact_and_only_they_spare_the_log_files() -> None:
+    for seed in range(50):
+        assert not any(isinstance(step, Compact) for life in draw_plan(seed).lives for step in life.steps)
+        for life in draw_compaction_plan(seed).lives:
+            assert life.damage is None or life.damage.suffix != ".log"
 
 
 def test_plans_stay_within_their_bounds() -> None:

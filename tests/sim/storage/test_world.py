@@ -26,6 +26,13 @@ def test_first_seeds_keep_every_promise() -> None:
         assert outcome.is_good, described(outcome)
 
 
+@pytest.mark.slow
+def test_first_seeds_of_compaction_keep_every_promise() -> None:
+    for seed in range(SEEDS):
+        outcome = run_seed(seed, workload="compaction")
+        assert outcome.is_good, f"{described(outcome)} (compaction)"
+
+
 @pytest.mark.parametrize("seed", [1, 7])
 def test_seed_run_twice_does_the_same_twice(seed: int) -> None:
     first, second = StorageWorld(draw_plan(seed)), StorageWorld(draw_plan(seed))

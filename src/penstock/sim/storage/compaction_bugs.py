@@ -109,9 +109,4 @@ COMPACTION_BUGS: dict[str, Bug] = {
         (Swap(KeyMap, "fates_of_older", _offset_fates),),
         WORKLOAD,
     ),
-    "newest-batch-dropped": Bug(
-        "a producer's newest batch goes when its records do",
-        (Swap(compaction.Compaction, "_is_newest", always(False)),),
-        WORKLOAD,
-    ),
 }

@@ -41,6 +41,9 @@ _OPERATIONS = ("write", "flush", "flush", "rename", "sync_directory", "create", 
 _DAMAGED_SUFFIXES = (".log", ".log", ".index", ".index", ".timeindex", ".snapshot", "durable-offsets")
 
 
+_DERIVED_SUFFIXES = (".snapshot", ".snapshot", ".index", ".timeindex")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Habits:
     """What this seed likes to do."""
@@ -71,22 +74,34 @@ def draw_plan(seed: int) -> StoragePlan:
 
 
 def draw_compaction_plan(seed: int) -> StoragePlan:
-    """The plan of a seed for compacted topics: few keys, tombstones, passes of compaction, and no rot.
+    """The plan of a seed for compacted topics: few keys, tombstones, passes of compaction, small segments.
 
-    Without a tail cache, since that serves what compaction has taken out for a while longer.
+    Rot is for derived files only, and for every second snapshot: without them everything must be found in
+    what compaction left. There is no tail cache, since that serves what was taken out for a while longer.
     """
     draw = Random(f"{seed}/compaction")
     habits = replace(_draw_habits(draw), damage=0.0, truncation=0.0)
     settings = replace(
         _draw_settings(draw),
         segment_bytes=draw.choice((300, 1000, 4000)),
+        segment_ms=draw.choice((SECOND_MS, 5 * SECOND_MS, HOUR_MS)),
         tail_cache_bytes=0,
         keys=draw.choice((2, 5, 20)),
         delete_retention_ms=draw.choice((0, 60 * SECOND_MS, HOUR_MS)),
         deletes=draw.random() < 0.3,
     )
-    lives = [_draw_life(draw, habits, settings) for _ in range(draw.randint(1, LIVES_MAX))]
+    lives = [_draw_compacting_life(draw, habits, settings) for _ in range(draw.randint(1, LIVES_MAX))]
     return StoragePlan(seed=seed, settings=settings, lives=tuple(lives))
+
+
+def _draw_compacting_life(draw: Random, habits: _Habits, settings: Settings) -> Life:
+    life = _draw_life(draw, habits, settings)
+    stop, damage = life.stop, None
+    if stop is not None and draw.random() < 0.5:
+        stop = replace(stop, operation=draw.choice(("rename", "sync_directory")), ordinal=_small(draw, 60))
+    if draw.random() < 0.5:
+        damage = replace(_draw_damage(draw), suffix=draw.choice(_DERIVED_SUFFIXES))
+    return replace(life, stop=stop, damage=damage)
 
 
 def _draw_habits(draw: Random) -> _Habits:

@@ -5,7 +5,7 @@ much a failure as a broken promise; ``MachineStopped`` alone passes through ever
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from traceback import format_exception
 
@@ -43,6 +43,7 @@ from penstock.storage.memory_machine import MachineStopped
 
 FIRST_TIME_MS = 1_700_000_000_000
 STORY_LINES_MAX = 5000
+LOOKS_PER_PASS_MAX = 6
 EXPECTED_ERRORS = (DiskFullError,)
 
 
@@ -223,10 +224,12 @@ class StorageWorld:
             return
         self._tell(f"partition {partition} is compacted up to {part.end_offset}")
         model.passes.append(Pass(part.end_offset, self.now))
-        shell.compact(partition, map_bytes, self._look_between if is_watched else lambda: None)
+        looks = iter(range(LOOKS_PER_PASS_MAX if is_watched else 0))
+        shell.compact(partition, map_bytes, lambda: self._look_between(looks))
 
-    def _look_between(self) -> None:
-        self._look()
+    def _look_between(self, looks: Iterator[int]) -> None:
+        if next(looks, None) is not None:
+            self._look()
 
     def _close(self) -> None:
         shell = self._running()
