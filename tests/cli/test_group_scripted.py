@@ -11,6 +11,7 @@ from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages import consumer_group_describe as consumer_wire
 from penstock.wire.messages import describe_groups as classic_wire
+from penstock.wire.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 from penstock.wire.messages.list_groups import ListedGroup, ListGroupsResponse
 from penstock.wire.messages.list_offsets import (
     EARLIEST_TIMESTAMP,
@@ -391,3 +392,15 @@ def test_command_that_the_broker_does_not_serve_says_so(terminal: Terminal) -> N
     assert answer.code == 1
     assert "does not serve DeleteGroups" in answer.errors
     assert "Hint: The broker is too old for this command" in answer.errors
+
+
+def test_command_that_is_sent_to_an_address_where_nobody_is_blames_the_cluster(
+    terminal: Terminal, broker: ScriptedBroker, closed_port: int
+) -> None:
+    elsewhere = Coordinator(key="billing", node_id=2, host="127.0.0.1", port=closed_port)
+    broker.on(ApiKey.FIND_COORDINATOR, FindCoordinatorResponse(coordinators=(elsewhere,)))
+
+    answer = terminal.run("group", "describe", "billing")
+    assert answer.code == 1
+    assert f"No broker answers at 127.0.0.1:{closed_port}" in answer.errors
+    assert "Hint: The cluster itself names this address; check its advertised.listeners" in answer.errors

@@ -5,7 +5,7 @@ from itertools import chain, repeat
 from typing import Any
 
 import pytest
-from tests.cli.scripted_broker import ScriptedBroker, coordinated_by, scripted_cluster
+from tests.cli.scripted_broker import HangUpError, ScriptedBroker, coordinated_by, scripted_cluster
 
 from penstock.cli.wire_client import cluster as cluster_module
 from penstock.cli.wire_client.cluster import Cluster
@@ -16,7 +16,7 @@ from penstock.cli.wire_client.coordinators import (
     ask_coordinators,
     find_coordinators,
 )
-from penstock.cli.wire_client.errors import RefusedError, UnreachableError, code_name
+from penstock.cli.wire_client.errors import BrokenConnectionError, RefusedError, UnreachableError, code_name
 from penstock.cli.wire_client.topics import find_leaders, offsets_at
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
@@ -79,6 +79,21 @@ def test_connect_goes_on_to_the_next_address(two: list[ScriptedBroker], closed_p
 
     with Cluster.connect(addresses) as cluster:
         assert set(cluster.nodes) == {1, 2}
+
+
+def test_connect_to_a_broker_that_breaks_off_hangs_up(two: list[ScriptedBroker]) -> None:
+    def hang_up(request: Any) -> ListGroupsResponse:
+        raise HangUpError
+
+    two[0].on(ApiKey.METADATA, hang_up)
+
+    with pytest.raises(BrokenConnectionError):
+        connect(two)
+
+
+def test_connect_without_an_address_is_unreachable() -> None:
+    with pytest.raises(UnreachableError):
+        Cluster.connect([])
 
 
 def test_ask_every_broker_asks_each_once(two: list[ScriptedBroker]) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 from penstock.cli.wire_client.connection import ANSWER_SECONDS_MAX, Address, Connection
-from penstock.cli.wire_client.errors import UnreachableError, check
+from penstock.cli.wire_client.errors import UnreachableError, WireClientError, check
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -52,7 +52,11 @@ class Cluster:
         self._bootstrap = bootstrap
         self._connections: dict[int, Connection] = {}
         self.nodes: Mapping[int, Address] = {}
-        self.metadata(())
+        try:
+            self.metadata(())
+        except WireClientError:
+            self.close()
+            raise
 
     @classmethod
     def connect(cls, addresses: Iterable[Address]) -> Self:
