@@ -11,6 +11,7 @@ from tests.broker.transactions.stories import FEW, PROTOCOLS, begun, settle, tel
 from penstock.broker.broker import Broker
 from penstock.broker.transaction_markers import write_marker
 from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -100,6 +101,21 @@ def test_producer_without_transactional_id_needs_no_coordinator() -> None:
         assert (first.error_code, first.producer_epoch) == (ErrorCode.NONE, 0)
         assert second.producer_id != first.producer_id
         assert "__transaction_state" not in broker.image.topics
+
+    tell(story)
+
+
+@pytest.mark.parametrize("transactional_id", [None, "t"])
+def test_producer_is_told_to_come_back_while_no_id_is_to_be_had(
+    transactional_id: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        async def nothing() -> range:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+        monkeypatch.setattr(broker.producer_ids, "_allocate", nothing)
+        request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=1000)
+        assert (await client.ask(request)).error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     tell(story)
 

@@ -7,7 +7,8 @@ Behaviour
       clients send anything there.
     - With one: the coordinator says who the producer is from now on, fences whoever was it before, and ends
       what that one left open. An empty one is INVALID_REQUEST.
-    - Ids come from blocks that the controller gives out, so that no id is ever given twice.
+    - Ids come from blocks that the controller gives out, so that no id is ever given twice. While none is to
+      be had: COORDINATOR_LOAD_IN_PROGRESS, which clients retry.
 
 Version notes
     2 flexible; 3 carries the present id and epoch (KIP-360); 4 PRODUCER_FENCED instead of
@@ -16,6 +17,9 @@ Version notes
 
 from typing import TYPE_CHECKING
 
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.transactions.responses import refusal
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from penstock.wire.schema import Struct
@@ -26,8 +30,11 @@ if TYPE_CHECKING:
 
 async def handle(broker: "Broker", request: InitProducerIdRequest, header: RequestHeader) -> Struct:
     """Give out the next id, or the one that belongs to the transactional id."""
-    if request.transactional_id is None:
-        producer_id = await broker.producer_ids.next()
-        return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
-    await broker.producer_ids.wait_available()
+    try:
+        if request.transactional_id is None:
+            producer_id = await broker.producer_ids.next()
+            return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+        await broker.producer_ids.wait_available()
+    except ApiError:
+        return refusal(request, header.api_version, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return await broker.transactions.ask(request.transactional_id, request, header)
