@@ -27,8 +27,12 @@ class AppointedMachine(MemoryMachine):
         self._appointment: Appointment | None = None
 
     def arrange(self, appointment: Appointment | None) -> None:
-        """Keep one appointment, counted from now; None keeps none."""
+        """Keep one appointment, counted from now, over restarts too; None keeps none."""
         self._appointment = appointment
+
+    def forget_faults(self) -> None:
+        """Let no flush fail that has not failed yet."""
+        self._flush_faults.clear()
 
     def stop(self) -> None:
         """Stand still from now on, until the next start."""

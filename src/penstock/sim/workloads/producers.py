@@ -32,6 +32,8 @@ class ProducerSettings:
 
     topic: str
     partition_count: int
+    #: Whether it retries under an identity; otherwise it sends everything once.
+    is_idempotent: bool
     pause_seconds: float = 0.1
     records_max: int = 3
     in_flight_max: int = 1

@@ -1,0 +1,276 @@
+"""One run: make the world, let the plan happen, heal, demand progress, read everything, ask the checkers."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from penstock.sim.checkers import CHECKS
+from penstock.sim.checkers.evidence import Copied, Evidence
+from penstock.sim.checkers.high_watermark_forward import HighWatermarkForward
+from penstock.sim.checkers.offsets_ordered import OffsetsOrdered
+from penstock.sim.checkers.watching import PartitionView, Watcher
+from penstock.sim.cluster.client_process import ClientProcess
+from penstock.sim.cluster.final_reading import FinalReading
+from penstock.sim.cluster.injection import Injection
+from penstock.sim.cluster.log_watch import watched_log
+from penstock.sim.cluster.node import PORT, Node
+from penstock.sim.cluster.outcome import Outcome
+from penstock.sim.cluster.plan import ClusterPlan, Fault
+from penstock.sim.cluster.setting_up import create_topics
+from penstock.sim.network.link import NetworkHabits
+from penstock.sim.network.network import Network
+from penstock.sim.runtime.loop import new_loop
+from penstock.sim.runtime.workers import DiskSpeed
+from penstock.sim.runtime.world import World
+from penstock.sim.workloads.client import Client
+from penstock.sim.workloads.copier import CopierSettings
+from penstock.sim.workloads.group_member import MemberSettings
+from penstock.sim.workloads.history import Function, History
+from penstock.sim.workloads.kinds import is_source
+from penstock.sim.workloads.membership import GroupSettings
+
+LOOK_SECONDS = 0.05
+SETUP_SECONDS_MAX = 20.0
+DRAIN_SECONDS = 8.0
+"""How long readers, members and copiers have to catch up once nobody writes any more."""
+
+END_SECONDS_MAX = 20.0
+FINAL_SECONDS_MAX = 30.0
+OPERATOR = "operator"
+
+PROGRESS = "a healed cluster makes progress"
+UNEXPECTED = "nothing unexpected happens"
+
+
+class BrokenPromise(Exception):
+    """The run has shown what must never happen, and ends here."""
+
+    def __init__(self, rule: str, what: str) -> None:
+        super().__init__(f"{rule}: {what}")
+        self.rule = rule
+        self.what = what
+
+
+class Cluster:
+    """Machines, clients and faults of one plan."""
+
+    def __init__(self, plan: ClusterPlan) -> None:
+        self.plan = plan
+        self.world = World(plan.seed)
+        #: What happened, line by line.
+        self.story: list[str] = []
+        self.history = History(lambda: self.world.now)
+        environment = plan.environment
+        self._environment = new_loop(self.world, "environment")
+        self._network = Network(
+            self.world,
+            self._environment,
+            NetworkHabits(
+                seconds_max=environment.link_seconds_max,
+                loss=environment.link_loss,
+                cuts=environment.stream_cuts,
+                window_bytes=environment.window_bytes,
+            ),
+        )
+        self._nodes = {
+            settings.name: Node(
+                self.world,
+                self._network,
+                settings,
+                speed=DiskSpeed(seconds_max=environment.disk_seconds_max),
+            )
+            for settings in plan.nodes
+        }
+        self._bootstrap = [(name, PORT) for name in self._nodes]
+        self._clients = {
+            each.name: ClientProcess(
+                self.world,
+                self._network,
+                each,
+                history=self.history,
+                bootstrap=self._bootstrap,
+                timeout_seconds=environment.client_timeout_seconds,
+            )
+            for each in plan.workloads
+        }
+        self._injection = Injection(self._network, self._nodes, self._clients)
+        self._watchers: tuple[Watcher, ...] = (HighWatermarkForward(), OffsetsOrdered())
+        self._faults_done = 0
+        self._broken: BrokenPromise | None = None
+        for node in self._nodes.values():
+            node.on_change = partial(self._tell_of, node.name)
+        for client in self._clients.values():
+            client.on_change = partial(self._tell_of, client.name)
+
+    def run(self) -> Outcome:
+        """Do everything; how it ended."""
+        with watched_log(self.world):
+            try:
+                self._run()
+            except BrokenPromise as broken:
+                self._broken = broken
+                self._tell(str(broken))
+        outcome = self._outcome()
+        self.world.close()
+        return outcome
+
+    def _run(self) -> None:
+        self._set_up()
+        self._suffer()
+        self._injection.heal()
+        self._tell("everything is healed")
+        self._demand_progress()
+        final = self._read_everything()
+        evidence = Evidence(
+            history=self.history,
+            logs=final.logs,
+            offsets=final.offsets,
+            topics=final.topics,
+            copies=tuple(self._copies()),
+        )
+        for rule, check in CHECKS.items():
+            for what in check(evidence):
+                raise BrokenPromise(rule, what)
+
+    # The phases.
+
+    def _set_up(self) -> None:
+        for node in self._nodes.values():
+            node.boot()
+        operator = new_loop(self.world, OPERATOR, network=self._network)
+        client = Client(operator, OPERATOR, self._bootstrap, timeout_seconds=2.0)
+        task = operator.create_task(create_topics(client, self.plan.topics), name="create topics")
+        self._run_while(lambda: not task.done(), SETUP_SECONDS_MAX, "create the topics")
+        client.disconnect()
+        self._environment.create_task(self._watch(), name="watch")
+
+    def _suffer(self) -> None:
+        """The first phase: everybody works, and everything may happen."""
+        for client in self._clients.values():
+            client.boot()
+        for fault in self.plan.faults:
+            self.world.at(fault.at, self._environment, self._inject, fault)
+        self._advance(self.plan.fault_seconds)
+
+    def _demand_progress(self) -> None:
+        """The second phase: nothing bad happens any more, so everybody must get somewhere, and to an end."""
+        self._advance(self.plan.settle_seconds / 2)
+        before = {client: client.progress for client in self._clients.values()}
+        self._advance(self.plan.settle_seconds / 2)
+        for client, progress in before.items():
+            if client.progress == progress:
+                raise BrokenPromise(PROGRESS, f"{client.name} gets nowhere")
+        self._end([client for client in self._clients.values() if is_source(client.plan.settings)])
+        self._advance(DRAIN_SECONDS)
+        self._end(list(self._clients.values()))
+
+    def _end(self, clients: list[ClientProcess]) -> None:
+        for client in clients:
+            client.is_over = True
+        self._run_while(
+            lambda: not all(client.has_ended for client in clients),
+            END_SECONDS_MAX,
+            f"end {' '.join(client.name for client in clients)}",
+        )
+
+    def _read_everything(self) -> FinalReading:
+        operator = new_loop(self.world, f"final-{OPERATOR}", network=self._network)
+        reading = FinalReading(Client(operator, operator.name, self._bootstrap, timeout_seconds=5.0))
+        topics = [topic.name for topic in self.plan.topics]
+        operator.create_task(reading.read(topics, self._groups()), name="final reading")
+        try:
+            self._run_while(lambda: not reading.is_complete, FINAL_SECONDS_MAX, "read everything")
+        except BrokenPromise as broken:
+            raise BrokenPromise(broken.rule, f"{broken.what}: no end of {reading.waits_for}") from broken
+        return reading
+
+    # Time.
+
+    def _advance(self, seconds: float) -> None:
+        self.world.run_until(self.world.now + seconds)
+        if self._broken is not None:
+            raise self._broken
+        if self.world.accidents:
+            raise BrokenPromise(UNEXPECTED, self.world.accidents[0])
+
+    def _run_while(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
+        deadline = self.world.now + seconds
+        while condition():
+            if self.world.now >= deadline:
+                raise BrokenPromise(PROGRESS, f"it takes longer than {seconds:.0f} s to {what}")
+            self._advance(0.1)
+
+    # Watching.
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            views = list(self._views())
+            for watcher in self._watchers:
+                for what in watcher.look(views):
+                    self._broken = self._broken or BrokenPromise(watcher.rule, what)
+                    self.world.is_over = True
+
+    def _views(self) -> Iterator[PartitionView]:
+        for node in self._nodes.values():
+            if node.broker is None or not node.is_serving:
+                continue
+            for partition in node.broker.replicas:
+                yield PartitionView(
+                    node=node.name,
+                    boot=node.boots,
+                    topic_id=partition.topic_id,
+                    name=str(partition),
+                    log_start_offset=partition.log.log_start_offset,
+                    last_stable_offset=partition.last_stable_offset,
+                    high_watermark=partition.high_watermark,
+                    flushed_offset=partition.log.flushed_offset,
+                    log_end_offset=partition.log.log_end_offset,
+                )
+
+    def _inject(self, fault: Fault) -> None:
+        self._faults_done += 1
+        self._tell(f"FAULT {fault.kind}")
+        self._injection.inject(fault.kind)
+
+    def _tell_of(self, name: str, what: str) -> None:
+        self._tell(f"{name} {what}")
+
+    def _tell(self, what: str) -> None:
+        self.world.note(what)
+        self.story.append(f"{self.world.now:9.4f} {what}")
+
+    # What the plan means for the checkers.
+
+    def _groups(self) -> list[GroupSettings]:
+        groups = {}
+        for each in self.plan.workloads:
+            if isinstance(each.settings, MemberSettings | CopierSettings):
+                groups[each.settings.group.group] = each.settings.group
+        return list(groups.values())
+
+    def _copies(self) -> Iterator[Copied]:
+        seen = {}
+        for each in self.plan.workloads:
+            if isinstance(each.settings, CopierSettings):
+                group = each.settings.group
+                seen[each.settings.target] = Copied(
+                    source=group.topic, target=each.settings.target, partition_count=group.partition_count
+                )
+        yield from seen.values()
+
+    def _outcome(self) -> Outcome:
+        for operation in self.history:
+            self.world.note(str(operation))
+        broken = self._broken
+        return Outcome(
+            seed=self.plan.seed,
+            rule=None if broken is None else broken.rule,
+            what="" if broken is None else broken.what,
+            simulated_seconds=self.world.now,
+            steps=self.world.steps,
+            operations=len(self.history.operations),
+            acknowledged=sum(len(send.value) for send in self.history.of(Function.SEND) if send.is_ok),
+            faults=self._faults_done,
+            digest=self.world.digest,
+        )

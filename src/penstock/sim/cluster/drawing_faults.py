@@ -1,0 +1,202 @@
+"""Which faults a seed has, when, and for how long."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from penstock.sim.cluster.plan import (
+    Cut,
+    FailFlush,
+    Fault,
+    FaultKind,
+    FillDisk,
+    ForgetConnections,
+    Kill,
+    KillAtOperation,
+    KillClient,
+    MoveWall,
+    Outage,
+    Pairs,
+    Pause,
+    ResetConnections,
+    Restart,
+    SlowDisk,
+    SlowLink,
+    StallDisk,
+)
+
+_OPERATIONS = ("write", "flush", "flush", "flush", "rename", "sync_directory", "create", "unlink")
+_PATHS = ("", "", "orders", "orders", "__consumer_offsets", "__transaction_state", "__cluster", "checkpoint")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultHabits:
+    """What this seed likes to do to others."""
+
+    #: How often each kind of fault is chosen, compared with the others.
+    weights: dict[str, int]
+    power: float
+    pause_seconds: tuple[float, ...]
+
+    @classmethod
+    def draw(cls, draw: Random) -> "FaultHabits":
+        """Some kinds often, some never."""
+        weights = {kind: draw.choice((0, 1, 3)) for kind in _KINDS}
+        if not any(weights.values()):
+            weights = dict.fromkeys(_KINDS, 1)
+        return cls(
+            weights=weights,
+            power=draw.choice((0.0, 0.5, 0.8, 1.0)),
+            pause_seconds=draw.choice(((0.3, 1.0, 3.0), (0.05, 0.2, 0.6))),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Surroundings:
+    """What there is to be hurt."""
+
+    habits: FaultHabits
+    nodes: tuple[str, ...]
+    clients: tuple[str, ...]
+
+
+def draw_faults(
+    draw: Random, habits: FaultHabits, *, nodes: tuple[str, ...], clients: tuple[str, ...], seconds: float
+) -> tuple[Fault, ...]:
+    """Faults over some time, in order."""
+    around = _Surroundings(habits=habits, nodes=nodes, clients=clients)
+    kinds = [kind for kind, weight in habits.weights.items() for _ in range(weight)]
+    faults: list[Fault] = []
+    pauses = draw.choice(((0.2, 0.6, 1.2), (0.6, 1.5, 3.0)))
+    moment = 0.5
+    flush_failures: set[str] = set()
+    while moment < seconds - 0.5:
+        fault = _KINDS[draw.choice(kinds)](draw, around)
+        if not isinstance(fault, FailFlush) or fault.node not in flush_failures:
+            faults.append(Fault(at=round(moment, 4), kind=fault))
+        if isinstance(fault, FailFlush):
+            flush_failures.add(fault.node)  # two failures within minutes are one too many for any broker
+        moment += draw.choice(pauses) * draw.uniform(0.5, 1.5)
+    return tuple(faults)
+
+
+def _outage(draw: Random, around: _Surroundings) -> Outage:
+    return Outage.POWER if draw.random() < around.habits.power else Outage.PROCESS
+
+
+def _down(draw: Random) -> float:
+    return draw.choice((0.05, 0.3, 1.5))
+
+
+def _kill(draw: Random, around: _Surroundings) -> FaultKind:
+    node = draw.choice(around.nodes)
+    return Kill(node=node, outage=_outage(draw, around), down_seconds=_down(draw))
+
+
+def _kill_at_operation(draw: Random, around: _Surroundings) -> FaultKind:
+    return KillAtOperation(
+        node=draw.choice(around.nodes),
+        outage=_outage(draw, around),
+        operation=draw.choice(_OPERATIONS),
+        path_part=draw.choice(_PATHS),
+        ordinal=draw.choice((0, 0, 1, 2, 5, 12)),
+        down_seconds=_down(draw),
+    )
+
+
+def _restart(draw: Random, around: _Surroundings) -> FaultKind:
+    return Restart(node=draw.choice(around.nodes))
+
+
+def _pause(draw: Random, around: _Surroundings) -> FaultKind:
+    host = draw.choice(around.nodes if draw.random() < 0.4 else around.clients)
+    return Pause(host=host, seconds=draw.choice(around.habits.pause_seconds))
+
+
+def _kill_client(draw: Random, around: _Surroundings) -> FaultKind:
+    return KillClient(host=draw.choice(around.clients), down_seconds=_down(draw))
+
+
+def _pairs(draw: Random, around: _Surroundings) -> Pairs:
+    """One host or several against the rest, in one direction or both."""
+    hosts = (*around.nodes, *around.clients)
+    some = draw.sample(hosts, draw.randint(1, max(1, len(hosts) // 2)))
+    there = tuple((one, other) for one in some for other in hosts if other not in some)
+    back = tuple((other, one) for one, other in there)
+    return draw.choice((there, back, there + back, there + back))
+
+
+def _cut(draw: Random, around: _Surroundings) -> FaultKind:
+    return Cut(pairs=_pairs(draw, around), seconds=draw.choice((0.2, 1.0, 2.5)))
+
+
+def _slow_link(draw: Random, around: _Surroundings) -> FaultKind:
+    pairs = _pairs(draw, around)
+    return SlowLink(pairs=pairs, extra_seconds=draw.choice((0.05, 0.3, 1.0)), seconds=draw.choice((0.5, 2.0)))
+
+
+def _two(draw: Random, around: _Surroundings) -> tuple[str, str]:
+    node = draw.choice(around.nodes)
+    others = [host for host in (*around.nodes, *around.clients) if host != node]
+    return node, draw.choice(others)
+
+
+def _reset(draw: Random, around: _Surroundings) -> FaultKind:
+    one, other = _two(draw, around)
+    return ResetConnections(one=one, other=other)
+
+
+def _forget(draw: Random, around: _Surroundings) -> FaultKind:
+    one, other = _two(draw, around)
+    return ForgetConnections(one=one, other=other)
+
+
+def _slow_disk(draw: Random, around: _Surroundings) -> FaultKind:
+    return SlowDisk(
+        node=draw.choice(around.nodes),
+        job_seconds_max=draw.choice((0.1, 0.5)),
+        seconds=draw.choice((0.5, 2.0)),
+    )
+
+
+def _stall_disk(draw: Random, around: _Surroundings) -> FaultKind:
+    return StallDisk(node=draw.choice(around.nodes), seconds=draw.choice((0.3, 1.0, 2.5)))
+
+
+def _fail_flush(draw: Random, around: _Surroundings) -> FaultKind:
+    return FailFlush(
+        node=draw.choice(around.nodes),
+        path_part=draw.choice(("", "orders", ".log", "__consumer_offsets", "__cluster")),
+        after=draw.choice((0, 1, 4)),
+    )
+
+
+def _fill_disk(draw: Random, around: _Surroundings) -> FaultKind:
+    return FillDisk(
+        node=draw.choice(around.nodes),
+        room_bytes=draw.choice((0, 100, 1500)),
+        seconds=draw.choice((0.5, 2.0)),
+    )
+
+
+def _move_wall(draw: Random, around: _Surroundings) -> FaultKind:
+    milliseconds = draw.choice((-3_600_000, -5000, -200, 200, 5000, 3_600_000))
+    return MoveWall(node=draw.choice(around.nodes), milliseconds=milliseconds)
+
+
+_KINDS: dict[str, Callable[[Random, _Surroundings], FaultKind]] = {
+    "kill": _kill,
+    "kill-at-operation": _kill_at_operation,
+    "restart": _restart,
+    "pause": _pause,
+    "kill-client": _kill_client,
+    "cut": _cut,
+    "slow-link": _slow_link,
+    "reset": _reset,
+    "forget": _forget,
+    "slow-disk": _slow_disk,
+    "stall-disk": _stall_disk,
+    "fail-flush": _fail_flush,
+    "fill-disk": _fill_disk,
+    "move-wall": _move_wall,
+}

@@ -1,0 +1,90 @@
+"""Which clients a seed has, and how they behave."""
+
+from random import Random
+
+from penstock.sim.cluster.plan import WorkloadPlan
+from penstock.sim.workloads.administrator import AdministratorSettings
+from penstock.sim.workloads.copier import CopierSettings
+from penstock.sim.workloads.group_member import MemberSettings
+from penstock.sim.workloads.history import COMMITTED, UNCOMMITTED
+from penstock.sim.workloads.kinds import WorkloadSettings
+from penstock.sim.workloads.membership import GroupSettings
+from penstock.sim.workloads.producers import ProducerSettings
+from penstock.sim.workloads.reader import ReaderSettings
+from penstock.sim.workloads.transaction import TransactionSettings
+from penstock.sim.workloads.transactional_producer import TransactionalSettings
+
+SOURCE, COPIES = "orders", "copies"
+
+
+def draw_workloads(draw: Random, partitions: int) -> tuple[WorkloadPlan, ...]:
+    """A few clients of some kinds; always somebody who writes and somebody who reads."""
+    found: list[WorkloadPlan] = []
+
+    def add(name: str, settings: WorkloadSettings) -> None:
+        found.append(WorkloadPlan(name=name, settings=settings))
+
+    writers = draw.sample(("plain", "idempotent", "transactional"), draw.randint(1, 3))
+    if "plain" in writers:
+        add("plain", _producer(draw, partitions, is_idempotent=False))
+    if "idempotent" in writers:
+        for number in range(draw.randint(1, 2)):
+            add(f"idempotent-{number}", _producer(draw, partitions, is_idempotent=True))
+    if "transactional" in writers:
+        for number in range(draw.randint(1, 2)):
+            add(f"transactional-{number}", _transactional(draw, partitions, number))
+    add("reader", ReaderSettings(topic=SOURCE, partition_count=partitions, isolation=UNCOMMITTED))
+    if "transactional" in writers:
+        add("committed-reader", ReaderSettings(topic=SOURCE, partition_count=partitions, isolation=COMMITTED))
+    if draw.random() < 0.5:
+        for number in range(draw.randint(1, 3)):
+            add(f"member-{number}", _member(draw, partitions))
+    if draw.random() < 0.5:
+        is_modern = draw.random() < 0.5
+        for number in range(draw.randint(1, 2)):
+            add(f"copier-{number}", _copier(partitions, number, is_modern=is_modern))
+    if draw.random() < 0.3:
+        add("administrator", AdministratorSettings())
+    return tuple(found)
+
+
+def _producer(draw: Random, partitions: int, *, is_idempotent: bool) -> ProducerSettings:
+    return ProducerSettings(
+        topic=SOURCE,
+        partition_count=partitions,
+        is_idempotent=is_idempotent,
+        pause_seconds=draw.choice((0.05, 0.15, 0.4)),
+        records_max=draw.choice((1, 3, 20)),
+        in_flight_max=draw.choice((1, 3, 5)),
+    )
+
+
+def _transactional(draw: Random, partitions: int, number: int) -> TransactionalSettings:
+    return TransactionalSettings(
+        topic=SOURCE,
+        partition_count=partitions,
+        transactions=_transactions(f"writer-{number}", is_modern=draw.random() < 0.5),
+        pause_seconds=draw.choice((0.1, 0.4)),
+        sends_max=draw.choice((1, 4)),
+        abort_share=draw.choice((0.1, 0.5)),
+    )
+
+
+def _member(draw: Random, partitions: int) -> MemberSettings:
+    return MemberSettings(
+        group=GroupSettings(group="readers", topic=SOURCE, partition_count=partitions),
+        pause_seconds=draw.choice((0.2, 0.5)),
+        leave_share=draw.choice((0.0, 0.03, 0.1)),
+    )
+
+
+def _copier(partitions: int, number: int, *, is_modern: bool) -> CopierSettings:
+    return CopierSettings(
+        group=GroupSettings(group="copiers", topic=SOURCE, partition_count=partitions),
+        target=COPIES,
+        transactions=_transactions(f"copier-{number}", is_modern=is_modern),
+    )
+
+
+def _transactions(transactional_id: str, *, is_modern: bool) -> TransactionSettings:
+    return TransactionSettings(transactional_id=transactional_id, timeout_ms=4000, is_modern=is_modern)
