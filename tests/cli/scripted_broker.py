@@ -57,6 +57,10 @@ class ScriptedBroker:
         self._scripts[api] = script if callable(script) else lambda _: script
         self._versions[api] = versions or (APIS[api].min_version, APIS[api].max_version)
 
+    def off(self, api: ApiKey) -> None:
+        """Serve an API no more."""
+        del self._scripts[api], self._versions[api]
+
     def close(self) -> None:
         """Stop listening and wait for the clients to hang up, as they must."""
         self._listener.shutdown(socket.SHUT_RDWR)

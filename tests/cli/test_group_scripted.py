@@ -228,6 +228,28 @@ def test_describe_on_an_old_broker_knows_a_dead_group_for_none(
     assert "There is no group 'gone'." in answer.errors
 
 
+def test_describe_on_a_broker_before_consumer_groups_shows_classic_ones(
+    terminal: Terminal, broker: ScriptedBroker
+) -> None:
+    broker.off(ApiKey.CONSUMER_GROUP_DESCRIBE)
+
+    (described,) = terminal.must("group", "describe", "billing", "--json").json()
+    assert (described["type"], described["lag"]) == ("classic", 60)
+
+
+def test_reset_of_a_group_whose_offsets_are_not_found_makes_it(
+    terminal: Terminal, broker: ScriptedBroker
+) -> None:
+    nobody = OffsetFetchResponseGroup(group_id="new", error_code=ErrorCode.GROUP_ID_NOT_FOUND)
+    broker.on(ApiKey.OFFSET_FETCH, OffsetFetchResponse(groups=(nobody,)))
+    broker.on(ApiKey.DESCRIBE_GROUPS, classic("Dead", code=ErrorCode.GROUP_ID_NOT_FOUND))
+    broker.on(ApiKey.OFFSET_COMMIT, commits_with(0))
+
+    answer = terminal.must("group", "reset-offsets", "new", "--topic", "orders:0", "--to-latest")
+    assert answer.output.splitlines()[-1] == "new: 1 offset reset"
+    assert answer.errors == "Note: Group 'new' did not exist before.\n"
+
+
 def test_describe_several_names_all_that_are_missing(terminal: Terminal, broker: ScriptedBroker) -> None:
     broker.on(ApiKey.DESCRIBE_GROUPS, classic("Dead"))
 

@@ -123,8 +123,6 @@ def plan_moves(
 def commit_moves(cluster: Cluster, group: str, moves: Iterable[Move]) -> None:
     """Commit all new offsets at once, as somebody who is no member of the group."""
     offsets = {move.partition: move.new for move in moves if move.new is not None}
-    if not offsets:
-        return
     outcome = ask_coordinator(
         cluster, Coordinated.GROUP, group, lambda broker: _commit(broker, group, offsets)
     )

@@ -121,6 +121,18 @@ def test_broker_that_left_the_cluster_is_unreachable(two: list[ScriptedBroker]) 
         cluster.broker(7)
 
 
+def test_broker_that_has_moved_is_asked_at_its_new_address(two: list[ScriptedBroker]) -> None:
+    for broker in two:
+        broker.on(ApiKey.LIST_GROUPS, ListGroupsResponse(groups=(ListedGroup(group_id=broker.bootstrap),)))
+
+    with connect(two) as cluster:
+        cluster.broker(2).call(ApiKey.LIST_GROUPS, ListGroupsRequest())
+        cluster.learn_node(2, Address(two[0].host, two[0].port))
+        answer = cluster.broker(2).call(ApiKey.LIST_GROUPS, ListGroupsRequest())
+
+    assert answer.groups[0].group_id == two[0].bootstrap
+
+
 def test_ask_coordinators_sends_each_key_to_its_own(two: list[ScriptedBroker]) -> None:
     def find(request: Any) -> FindCoordinatorResponse:
         where = {"even": two[0], "odd": two[1]}
