@@ -1,0 +1,182 @@
+"""Transactions through every Python client: seen whole or not at all, and never from a zombie."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, TopicPartition
+from tests.broker_process import wait_until
+from tests.conftest import MakeServer, UniqueName
+from tests.interop.confluent import admin_client, consumer, create_topic, make_producer, read, read_all, send
+from tests.interop.conftest import MakeTopic
+from tests.interop.served import NEEDS_GROUPS, NEEDS_TRANSACTIONS
+from tests.interop.transactional import CLIENTS, Transactional, TransactionFailedError
+from tests.lively_broker import LIVELY
+
+pytestmark = [
+    pytest.mark.interop,
+    # kafka-python reads further message definitions when it first needs them.
+    pytest.mark.filterwarnings("ignore:read_text is deprecated:DeprecationWarning"),
+    NEEDS_GROUPS,
+    NEEDS_TRANSACTIONS,
+]
+
+
+class MakeTransactional(Protocol):
+    """Starts a producer of this test's client, closed after it."""
+
+    def __call__(
+        self, transactional_id: str, *, timeout_ms: int = 30_000, bootstrap: str = ""
+    ) -> Transactional: ...
+
+
+@pytest.fixture(params=list(CLIENTS))
+def make_transactional(request: pytest.FixtureRequest, lively: str) -> Iterator[MakeTransactional]:
+    made: list[Transactional] = []
+
+    def make(transactional_id: str, *, timeout_ms: int = 30_000, bootstrap: str = "") -> Transactional:
+        made.append(CLIENTS[request.param](bootstrap or lively, transactional_id, timeout_ms=timeout_ms))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def topic(make_topic: MakeTopic) -> str:
+    ((name, _),) = make_topic(1, prefix="transactional")
+    return name
+
+
+def committed(bootstrap: str, topic: str) -> list[str]:
+    """All that a reader of committed records sees."""
+    return values(bootstrap, topic, "read_committed")
+
+
+def everything(bootstrap: str, topic: str) -> list[str]:
+    """All that is there."""
+    return values(bootstrap, topic, "read_uncommitted")
+
+
+def values(bootstrap: str, topic: str, isolation_level: str) -> list[str]:
+    return [m.value().decode() for m in read_all(bootstrap, topic, isolation_level=isolation_level)]
+
+
+def test_committed_transactions_are_seen_and_aborted_ones_are_not(
+    lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
+) -> None:
+    producer = make_transactional(unique("tx"))
+    for number, ending in enumerate(("commit", "abort", "commit", "abort", "abort", "commit")):
+        producer.begin()
+        for part in ("a", "b"):
+            producer.send(topic, f"{ending} {number}{part}")
+        getattr(producer, ending)()
+
+    expected = ["commit 0a", "commit 0b", "commit 2a", "commit 2b", "commit 5a", "commit 5b"]
+    wait_until(lambda: committed(lively, topic) == expected, what="the committed records alone", seconds=10)
+    assert len(everything(lively, topic)) == 12
+
+
+def test_open_transaction_holds_back_what_comes_after_it(
+    lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
+) -> None:
+    producer = make_transactional(unique("tx"))
+    send(make_producer(lively), topic, [{"value": b"before", "partition": 0}])
+    producer.begin()
+    producer.send(topic, "inside")
+    send(make_producer(lively), topic, [{"value": b"after", "partition": 0}])
+
+    assert committed(lively, topic) == ["before"]
+    assert everything(lively, topic) == ["before", "inside", "after"]
+    with consumer(lively, isolation_level="read_committed", fetch_wait_max_ms=50) as waiting:
+        waiting.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+        read(waiting, 1)
+        producer.commit()
+        assert [message.value() for message in read(waiting, 2)] == [b"inside", b"after"]
+
+
+def test_second_producer_of_an_id_fences_the_first(
+    lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
+) -> None:
+    transactional_id = unique("tx")
+    zombie = make_transactional(transactional_id)
+    zombie.begin()
+    zombie.send(topic, "zombie")
+    successor = make_transactional(transactional_id)
+
+    with pytest.raises(TransactionFailedError):
+        send_and_commit(zombie, topic, "zombie again")
+    successor.begin()
+    successor.send(topic, "successor")
+    successor.commit()
+
+    wait_until(lambda: committed(lively, topic) == ["successor"], what="the successor's record", seconds=10)
+    assert "zombie again" not in everything(lively, topic)
+
+
+def send_and_commit(producer: Transactional, topic: str, value: str) -> None:
+    producer.send(topic, value)
+    producer.commit()
+
+
+def test_offsets_are_committed_with_their_transaction_or_not_at_all(
+    lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
+) -> None:
+    producer, group = make_transactional(unique("tx")), unique("group")
+
+    def offset() -> int:
+        with consumer(lively, group_id=group) as client:
+            (found,) = client.committed([TopicPartition(topic, 0)], timeout=10)
+        return int(found.offset)
+
+    producer.begin()
+    producer.send(topic, "kept")
+    producer.send_offset(group, topic, 5)
+    producer.commit()
+    wait_until(lambda: offset() == 5, what="the committed offset", seconds=10)
+
+    producer.begin()
+    producer.send(topic, "given up")
+    producer.send_offset(group, topic, 9)
+    producer.abort()
+    assert offset() == 5  # Waits for the marker: this client asks for stable offsets only.
+
+
+def test_transaction_that_takes_too_long_is_aborted(
+    lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
+) -> None:
+    slow = make_transactional(unique("tx"), timeout_ms=1000)
+    slow.begin()
+    slow.send(topic, "too slow")
+    send(make_producer(lively), topic, [{"value": b"plain", "partition": 0}])
+    assert committed(lively, topic) == []
+
+    wait_until(lambda: committed(lively, topic) == ["plain"], what="the abort", seconds=20, every_seconds=0.1)
+    with pytest.raises(TransactionFailedError):
+        slow.commit()
+    assert committed(lively, topic) == ["plain"]
+
+
+@pytest.mark.slow
+def test_transaction_survives_the_death_of_the_broker(
+    make_server: MakeServer, make_transactional: MakeTransactional, unique: UniqueName
+) -> None:
+    server, topic = make_server(LIVELY), unique()
+    create_topic(admin_client(server.bootstrap), topic)
+    producer = make_transactional(unique("tx"), bootstrap=server.bootstrap)
+    for ending in ("commit", "abort"):
+        producer.begin()
+        producer.send(topic, f"{ending} before")
+        getattr(producer, ending)()
+    wait_until(lambda: committed(server.bootstrap, topic) == ["commit before"], what="the first", seconds=10)
+
+    producer.begin()
+    producer.send(topic, "across")
+    server.kill()
+    server.restart()
+    assert committed(server.bootstrap, topic) == ["commit before"]
+    producer.commit()
+    wait_until(
+        lambda: committed(server.bootstrap, topic) == ["commit before", "across"], what="both", seconds=10
+    )
