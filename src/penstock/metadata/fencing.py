@@ -36,13 +36,18 @@ def check_broker_epoch(image: ClusterImage, node_id: int, epoch: int) -> BrokerI
     return broker
 
 
-def fence(image: ClusterImage, node_id: NodeId) -> Records:
-    """Shut a broker out."""
-    broker = image.brokers[node_id]
-    if broker.is_fenced:
-        return ()
-    change = BrokerRegistrationChangeRecord(broker_id=node_id, broker_epoch=broker.epoch, fenced=FENCE)
-    return (*brokers_left(image, (node_id,)), change)
+def fence(image: ClusterImage, *node_ids: NodeId) -> Records:
+    """Shut brokers out.
+
+    Those that go silent together are shut out together: all who were in sync to the last stay eligible,
+    whichever of them comes back first.
+    """
+    brokers = [image.brokers[node_id] for node_id in node_ids if not image.brokers[node_id].is_fenced]
+    changes = (
+        BrokerRegistrationChangeRecord(broker_id=broker.node_id, broker_epoch=broker.epoch, fenced=FENCE)
+        for broker in brokers
+    )
+    return (*brokers_left(image, [broker.node_id for broker in brokers]), *changes)
 
 
 def unfence(image: ClusterImage, node_id: NodeId) -> Records:
