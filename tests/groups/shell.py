@@ -24,14 +24,17 @@ API_KEYS: dict[type[Struct], ApiKey] = {spec.request: spec.key for spec in APIS.
 
 @dataclass(frozen=True, slots=True)
 class FixedTopics:
-    """Topics with numbered ids."""
+    """Topics with numbered ids, unless they have others."""
 
     partition_counts: Mapping[str, int]
+    ids: Mapping[str, TopicId] = field(default_factory=dict)
 
     def name_of(self, topic_id: TopicId) -> str | None:
         return next((name for name in self.partition_counts if self.id_of(name) == topic_id), None)
 
     def id_of(self, name: str) -> TopicId:
+        if name in self.ids:
+            return self.ids[name]
         names = list(self.partition_counts)
         return TopicId(bytes([names.index(name) + 1] * 16)) if name in names else ZERO_TOPIC_ID
 
@@ -108,6 +111,11 @@ class Shell:
     def delete_topics(self, *names: str) -> None:
         self.take(self.shard.handle(TopicsDeleted(topics=names), Millis(self.now)))
         self.wait(0)
+
+    def change_topics(self, topics: FixedTopics) -> None:
+        """The broker has learned of other topics."""
+        self.topics = topics
+        self.shard.use_topics(topics)
 
     def wait(self, duration_ms: int) -> None:
         """Let time pass, from deadline to deadline."""

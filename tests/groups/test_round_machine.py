@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.groups.actors import GROUP, Actor, protocols
-from tests.groups.consumer import Consumer
+from tests.groups.classic_consumer import Consumer
 from tests.groups.shell import Shell
 
 from penstock.groups.records import GroupMetadataRecord
