@@ -31,7 +31,7 @@ class Feeding:
             self._send_piece(progress)
         elif progress.mode is Mode.PROBING:
             self._probe(progress)
-        else:
+        elif not self._begin_snapshot_if_needed(progress):
             self._send_append(progress, with_entries=False)
 
     def on_append_response(self, progress: Progress, response: AppendResponse) -> None:
@@ -85,7 +85,7 @@ class Feeding:
             if self._begin_snapshot_if_needed(progress):
                 return
             self._send_append(progress, with_entries=True)
-        if progress.commit_sent < state.commit_offset:
+        if progress.commit_sent < state.commit_offset and not self._begin_snapshot_if_needed(progress):
             self._send_append(progress, with_entries=False)
 
     def _begin_snapshot_if_needed(self, progress: Progress) -> bool:

@@ -267,8 +267,16 @@ class Leadership:
             return False
         since = self._quorum_checked_at
         self._quorum_checked_at = state.now
-        alive = {key for key, progress in self._progress.items() if progress.heard_at > since}
-        return not state.voters.has_majority(alive | {state.key})
+        return not state.voters.has_majority(self._heard_since(since))
+
+    def can_rely_on(self, voters: VoterSet) -> bool:
+        """Whether a majority of a set that is to be has answered lately."""
+        state = self._state
+        return voters.has_majority(self._heard_since(state.now - state.settings.quorum_timeout_ms))
+
+    def _heard_since(self, time: int) -> set[ReplicaKey]:
+        heard = {key for key, progress in self._progress.items() if progress.heard_at > time}
+        return heard | {self._state.key}
 
     def feed_all(self) -> None:
         """Send what can be sent."""

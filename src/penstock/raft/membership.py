@@ -47,6 +47,9 @@ class Membership:
             refusal = Refusal.NOT_A_VOTER
         if refusal is None and len(voters) == 1:
             refusal = Refusal.LAST_VOTER
+        if refusal is None and not self._leadership.can_rely_on(voters.excluding(event.key)):
+            # With one of three dead, to remove another by mistake would leave two that must agree: for ever.
+            refusal = Refusal.QUORUM_AT_RISK
         if refusal is not None:
             self._leadership.refuse(event.token, refusal)
         else:

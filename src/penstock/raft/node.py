@@ -212,6 +212,8 @@ class RaftNode:
                 self._office.on_time()
             return
         if state.now >= state.election_deadline:
+            if state.role is Role.PRE_CANDIDATE:
+                self._observing.ask()
             self._elections.stand_or_wait()
         if state.role is Role.OBSERVER:
             self._observing.ask_if_due()

@@ -1,10 +1,16 @@
-"""A node without a vote looks for a leader to be fed by: leaders know of voters, not of observers."""
+"""A node looks for a leader to be fed by: leaders know of voters, not of observers.
+
+Nor of those that were voters once and missed their removal: they take themselves for voters, stand in vain
+for ever, and would never learn better. So whoever stands in vain asks, too.
+"""
 
 from penstock.model.ids import Millis
 from penstock.raft.messages import ObserveRequest, ObserveResponse
 from penstock.raft.replica import NOBODY
 from penstock.raft.state import NodeState
 from penstock.raft.transition import Role
+
+_LEADERLESS = (Role.OBSERVER, Role.PRE_CANDIDATE)
 
 
 class Observing:
@@ -24,21 +30,20 @@ class Observing:
             return
         self.ask_at = Millis(state.now + state.settings.election_timeout_ms)
         if not state.hears_a_leader:
-            self._ask()
+            self.ask()
 
     def on_response(self, response: ObserveResponse) -> None:
         """Ask the one that was named, if that is news."""
         state = self._state
         is_news = response.leader not in (None, state.key) and state.leader is None
-        if state.role is Role.OBSERVER and is_news and response.term == state.term:
+        if is_news and response.term == state.term and state.role in _LEADERLESS:
             state.leader = response.leader
-            self._ask()
+            self.ask()
 
-    def _ask(self) -> None:
-        """Whom it takes for the leader, else some voter, else anybody."""
+    def ask(self) -> None:
+        """Ask whom it takes for the leader, else some voter or anybody."""
         state = self._state
-        others = [key for key in state.voters.keys if key != state.key]
-        target = state.rng.choice(others) if others else NOBODY
+        target = state.rng.choice([*(key for key in state.voters.keys if key != state.key), NOBODY])
         if state.leader is not None:
             # It may be gone: once asked, it must show itself.
             target, state.leader = state.leader, None

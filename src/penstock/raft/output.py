@@ -52,6 +52,7 @@ class Refusal(StrEnum):
     NOT_A_VOTER = "it is not a voter"
     ALREADY_A_VOTER = "that node is a voter"
     LAST_VOTER = "somebody must remain"
+    QUORUM_AT_RISK = "too few of the voters that would remain answer"
     NOT_FOLLOWING = "it does not follow this leader"
     NOT_CAUGHT_UP = "it did not catch up in time"
 
