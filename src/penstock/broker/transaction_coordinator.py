@@ -15,7 +15,7 @@ from penstock.broker.coordination.internal_topic import InternalTopic, partition
 from penstock.broker.coordination.shard_host import HostSurroundings, ShardHost
 from penstock.broker.coordination.shard_kind import Shard, ShardKind
 from penstock.broker.transaction_orders import TransactionOrders
-from penstock.broker.transactional_appends import Question, is_open, verifications_of
+from penstock.broker.transactional_appends import Question, is_open, is_word_needed, verifications_of
 from penstock.config.broker_config import BrokerConfig
 from penstock.coordinator.events import TopicsDeleted
 from penstock.coordinator.patterns import compile_pattern
@@ -92,19 +92,22 @@ class TransactionCoordinator(Coordinator):
         To be asked before every TxnOffsetCommit; the answer NONE is worth nothing after the next await.
         """
         producer_id, epoch = request.producer_id, request.producer_epoch
+        if producer_id < 0 or epoch < 0:
+            return ErrorCode.INVALID_PRODUCER_ID_MAPPING
         try:
             partition = self._broker.groups.host_for(request.group_id).partition
             producer = partition.log.producers.get(producer_id)
             if producer is not None and epoch < producer.epoch:
                 raise stale_epoch(producer, epoch)
-            if is_open(partition, producer_id, epoch):
+            is_only_asked = is_offset_verify_only(api_version)
+            if is_open(partition, producer_id, epoch) or not is_word_needed(
+                self._broker, is_verify_only=is_only_asked
+            ):
                 return ErrorCode.NONE
             verifications = verifications_of(partition)
             guard = verifications.begin(producer_id, epoch)
             name = TopicPartition(partition.topic, partition.index)
-            question = Question(
-                request.transactional_id, producer_id, epoch, is_offset_verify_only(api_version)
-            )
+            question = Question(request.transactional_id, producer_id, epoch, is_only_asked)
             word = (await self.word_on(question, [name]))[name]
             if word is not ErrorCode.NONE:
                 return offset_error(word, api_version)

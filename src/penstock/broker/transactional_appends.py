@@ -98,6 +98,11 @@ def is_open(partition: Partition, producer_id: int, producer_epoch: int) -> bool
     )
 
 
+def is_word_needed(broker: "Broker", *, is_verify_only: bool) -> bool:
+    """The second protocol leaves adding partitions to us; in the first one may do without asking."""
+    return not is_verify_only or broker.config.boolean("transaction.partition.verification.enable")
+
+
 class TransactionalAppends:
     """Of one broker."""
 
@@ -114,7 +119,8 @@ class TransactionalAppends:
                 ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
                 "The batch belongs to a transaction, and the request names none.",
             )
-        if entry.is_open_in_log or not self._is_asked_for(entry.produce_version):
+        is_only_asked = is_verify_only(entry.produce_version)
+        if entry.is_open_in_log or not is_word_needed(self._broker, is_verify_only=is_only_asked):
             self._append(entry)
             return
         header = entry.header
@@ -125,22 +131,11 @@ class TransactionalAppends:
         if queue is None:
             queue = verifications.queues[guard] = _Queue(partition=entry.partition, guard=guard)
             self._ask_later(
-                Question(
-                    transactional_id,
-                    header.producer_id,
-                    header.producer_epoch,
-                    is_verify_only(entry.produce_version),
-                ),
+                Question(transactional_id, header.producer_id, header.producer_epoch, is_only_asked),
                 queue,
             )
         queue.batches.append(entry)
         self._waiting_bytes += len(entry.batch)
-
-    def _is_asked_for(self, produce_version: int) -> bool:
-        """The second protocol leaves adding partitions to us; in the first one may do without asking."""
-        return not is_verify_only(produce_version) or self._broker.config.boolean(
-            "transaction.partition.verification.enable"
-        )
 
     def _check_room(self, entry: TransactionalBatch) -> None:
         if self._waiting_bytes + len(entry.batch) > TRANSACTIONAL_BYTES_WAITING_MAX:

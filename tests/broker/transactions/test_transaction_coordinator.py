@@ -231,6 +231,59 @@ def test_markers_are_tried_until_every_partition_has_its_own(monkeypatch: pytest
     tell(story)
 
 
+@pytest.mark.slow
+@PROTOCOLS
+def test_full_disk_puts_the_end_of_a_transaction_off(is_second: bool) -> None:
+    async def run() -> None:
+        disk = new_disk()
+        async with living_broker(disk, **FEW) as broker, connected(broker) as client:
+            await make_topic(broker)
+            producer = await begun(client, is_second=is_second)
+            assert await producer.produce(b"x") == ErrorCode.NONE
+            room, disk.capacity_bytes = disk.capacity_bytes, 0
+            assert await producer.end() == ErrorCode.NOT_COORDINATOR
+            assert (await read(client)).values == []
+            disk.capacity_bytes = room
+            async with asyncio.timeout(10):
+                while await producer.end() != ErrorCode.NONE:
+                    await asyncio.sleep(0.01)
+            await settle(client, 2)
+            assert (await read(client)).values == [b"x"]
+
+    asyncio.run(run())
+
+
+@pytest.mark.slow
+@PROTOCOLS
+def test_full_disk_puts_markers_off(is_second: bool) -> None:
+    async def run() -> None:
+        disk = new_disk()
+        async with living_broker(disk, **FEW) as broker, connected(broker) as client:
+            await make_topic(broker)
+            producer = await begun(client, is_second=is_second)
+            assert await producer.produce(b"x") == ErrorCode.NONE
+            room = disk.capacity_bytes
+            carry_out = broker.transactions.orders.carry_out
+
+            def fill_disk_first(host: Any, order: Any) -> None:
+                if not filled:
+                    filled.append(True)
+                    disk.capacity_bytes = 0
+                carry_out(host, order)
+
+            filled: list[bool] = []
+            object.__setattr__(broker.transactions.kind, "carry_out", fill_disk_first)
+            assert await producer.end() == ErrorCode.NONE
+            await asyncio.sleep(0.1)
+            assert (await state_of(client)).transaction_state in ("PrepareCommit", "")
+            disk.capacity_bytes = room
+            await settle(client, 2)
+            assert (await read(client)).values == [b"x"]
+            await until_state(client, "CompleteCommit")
+
+    asyncio.run(run())
+
+
 def test_transaction_on_a_topic_that_is_gone_is_completed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(broker: Broker, client: Client) -> None:
         await make_topic(broker, "doomed")

@@ -145,6 +145,27 @@ def test_first_protocol_must_add_the_group_before_it_commits_its_offsets() -> No
     tell(story)
 
 
+@pytest.mark.parametrize("is_verified", ["true", "false"])
+def test_offsets_of_no_producer_are_refused(is_verified: str) -> None:
+    """Written without one they would count at once."""
+
+    async def story(broker: Broker, client: Client) -> None:
+        await find_group(broker, "g")
+        assert await Producer(client).commit_offset("g", 7) == ErrorCode.INVALID_PRODUCER_ID_MAPPING
+        assert await committed(broker, "g") == -1
+
+    tell(story, **{"transaction.partition.verification.enable": is_verified})
+
+
+def test_offsets_of_a_fenced_producer_are_refused_also_where_nobody_verifies() -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        zombie = await holding_offsets(broker, client, is_second=False)
+        await holding_offsets(broker, client, is_second=False)
+        assert await zombie.commit_offset("g", 9) == ErrorCode.INVALID_PRODUCER_EPOCH
+
+    tell(story, **{"transaction.partition.verification.enable": "false"})
+
+
 @PROTOCOLS
 def test_zombie_cannot_commit_offsets(is_second: bool) -> None:
     async def story(broker: Broker, client: Client) -> None:

@@ -20,6 +20,7 @@ from penstock.broker.broker import Broker
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.messages.end_txn import EndTxnRequest
+from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 
 @PROTOCOLS
@@ -246,6 +247,21 @@ def test_first_protocol_may_begin_at_any_sequence_where_the_log_has_forgotten_th
         producer = await begun(client)
         producer.send(producer.batch(b"x", sequence=5))
         assert produce_code(await client.receive()) == ErrorCode.NONE
+
+    tell(story)
+
+
+def test_topics_may_be_named_by_id() -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        producer = await begun(client, is_second=True)
+        data = PartitionProduceData(index=0, records=memoryview(producer.batch(b"x")))
+        topic_id = broker.image.topics["orders"].topic_id
+        topic = TopicProduceData(topic_id=topic_id, partition_data=(data,))
+        request = ProduceRequest(transactional_id="t", acks=-1, timeout_ms=5_000, topic_data=(topic,))
+        assert produce_code(await client.ask(request, 13)) == ErrorCode.NONE
+        assert await producer.end() == ErrorCode.NONE
+        await settle(client, 2)
+        assert (await read(client)).values == [b"x"]
 
     tell(story)
 
