@@ -70,12 +70,13 @@ class Quorum:
         self._on_flushed(self.log, job.size_bytes)
         if self._flushed is not None and self.log.flushed_offset == self.log.log_end_offset:
             waiting, self._flushed = self._flushed, None
-            waiting.set_result(None)
+            if not waiting.done():  # whoever asked may have been cancelled: the broker stops
+                waiting.set_result(None)
 
     def flush_failed(self, error: StorageError) -> None:
         """The records are not in the log: the change has not happened."""
         waiting, self._flushed = self._flushed, None
-        if waiting is not None:
+        if waiting is not None and not waiting.done():
             waiting.set_exception(
                 ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "The metadata log cannot be written.")
             )
