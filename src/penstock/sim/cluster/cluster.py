@@ -31,7 +31,7 @@ from penstock.sim.workloads.membership import GroupSettings
 
 LOOK_SECONDS = 0.05
 SETUP_SECONDS_MAX = 20.0
-DRAIN_SECONDS = 8.0
+DRAIN_SECONDS = 6.0
 """How long readers, members and copiers have to catch up once nobody writes any more."""
 
 END_SECONDS_MAX = 20.0
@@ -110,8 +110,8 @@ class Cluster:
             except BrokenPromise as broken:
                 self._broken = broken
                 self._tell(str(broken))
-        outcome = self._outcome()
-        self.world.close()
+            outcome = self._outcome()
+            self.world.close()
         return outcome
 
     def _run(self) -> None:
@@ -154,9 +154,9 @@ class Cluster:
 
     def _demand_progress(self) -> None:
         """The second phase: nothing bad happens any more, so everybody must get somewhere, and to an end."""
-        self._advance(self.plan.settle_seconds / 2)
+        self._advance(self.plan.settle_seconds * 2 / 3)
         before = {client: client.progress for client in self._clients.values()}
-        self._advance(self.plan.settle_seconds / 2)
+        self._advance(self.plan.settle_seconds / 3)
         for client, progress in before.items():
             if client.progress == progress:
                 raise BrokenPromise(PROGRESS, f"{client.name} gets nowhere")
@@ -188,6 +188,7 @@ class Cluster:
 
     def _advance(self, seconds: float) -> None:
         self.world.run_until(self.world.now + seconds)
+        self.world.sweep()
         if self._broken is not None:
             raise self._broken
         if self.world.accidents:

@@ -18,8 +18,8 @@ from penstock.sim.cluster.node import NodeSettings
 from penstock.sim.cluster.plan import ClusterPlan, Environment, TopicPlan, WorkloadPlan
 from penstock.sim.workloads.copier import CopierSettings
 
-FAULT_SECONDS = 14.0
-SETTLE_SECONDS = 10.0
+FAULT_SECONDS = 12.0
+SETTLE_SECONDS = 9.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ def draw_plan(seed: int, *, node_count: int = 1) -> ClusterPlan:
     draw = Random(f"{seed}/plan")
     habits = _Habits(
         partitions=draw.choice((1, 2, 3)),
-        segment_bytes=draw.choice((400, 2000, 20_000, 1_000_000)),
+        segment_bytes=draw.choice((1000, 4000, 20_000, 1_000_000)),
         index_interval_bytes=draw.choice((1, 200, 4096)),
         tail_cache_bytes=draw.choice((0, 2000, 1_000_000)),
         checkpoint_interval_ms=draw.choice((1000, 5000, 60_000)),

@@ -19,33 +19,37 @@ SOURCE, COPIES = "orders", "copies"
 
 def draw_workloads(draw: Random, partitions: int) -> tuple[WorkloadPlan, ...]:
     """A few clients of some kinds; always somebody who writes and somebody who reads."""
-    found: list[WorkloadPlan] = []
-
-    def add(name: str, settings: WorkloadSettings) -> None:
-        found.append(WorkloadPlan(name=name, settings=settings))
-
-    writers = draw.sample(("plain", "idempotent", "transactional"), draw.randint(1, 3))
-    if "plain" in writers:
-        add("plain", _producer(draw, partitions, is_idempotent=False))
-    if "idempotent" in writers:
-        for number in range(draw.randint(1, 2)):
-            add(f"idempotent-{number}", _producer(draw, partitions, is_idempotent=True))
-    if "transactional" in writers:
-        for number in range(draw.randint(1, 2)):
-            add(f"transactional-{number}", _transactional(draw, partitions, number))
-    add("reader", ReaderSettings(topic=SOURCE, partition_count=partitions, isolation=UNCOMMITTED))
-    if "transactional" in writers:
-        add("committed-reader", ReaderSettings(topic=SOURCE, partition_count=partitions, isolation=COMMITTED))
+    chosen = _draw_writers(draw, partitions)
+    is_transactional = any(isinstance(each, TransactionalSettings) for each in chosen.values())
+    chosen["reader"] = ReaderSettings(topic=SOURCE, partition_count=partitions, isolation=UNCOMMITTED)
+    if is_transactional:
+        chosen["committed-reader"] = ReaderSettings(
+            topic=SOURCE, partition_count=partitions, isolation=COMMITTED
+        )
     if draw.random() < 0.5:
         for number in range(draw.randint(1, 3)):
-            add(f"member-{number}", _member(draw, partitions))
+            chosen[f"member-{number}"] = _member(draw, partitions)
     if draw.random() < 0.5:
         is_modern = draw.random() < 0.5
         for number in range(draw.randint(1, 2)):
-            add(f"copier-{number}", _copier(partitions, number, is_modern=is_modern))
+            chosen[f"copier-{number}"] = _copier(partitions, number, is_modern=is_modern)
     if draw.random() < 0.3:
-        add("administrator", AdministratorSettings())
-    return tuple(found)
+        chosen["administrator"] = AdministratorSettings()
+    return tuple(WorkloadPlan(name=name, settings=settings) for name, settings in chosen.items())
+
+
+def _draw_writers(draw: Random, partitions: int) -> dict[str, WorkloadSettings]:
+    kinds = draw.sample(("plain", "idempotent", "transactional"), draw.randint(1, 3))
+    chosen: dict[str, WorkloadSettings] = {}
+    if "plain" in kinds:
+        chosen["plain"] = _producer(draw, partitions, is_idempotent=False)
+    if "idempotent" in kinds:
+        for number in range(draw.randint(1, 2)):
+            chosen[f"idempotent-{number}"] = _producer(draw, partitions, is_idempotent=True)
+    if "transactional" in kinds:
+        for number in range(draw.randint(1, 2)):
+            chosen[f"transactional-{number}"] = _transactional(draw, partitions, number)
+    return chosen
 
 
 def _producer(draw: Random, partitions: int, *, is_idempotent: bool) -> ProducerSettings:
@@ -53,8 +57,8 @@ def _producer(draw: Random, partitions: int, *, is_idempotent: bool) -> Producer
         topic=SOURCE,
         partition_count=partitions,
         is_idempotent=is_idempotent,
-        pause_seconds=draw.choice((0.05, 0.15, 0.4)),
-        records_max=draw.choice((1, 3, 20)),
+        pause_seconds=draw.choice((0.08, 0.2, 0.5)),
+        records_max=draw.choice((1, 3, 10)),
         in_flight_max=draw.choice((1, 3, 5)),
     )
 
@@ -64,7 +68,7 @@ def _transactional(draw: Random, partitions: int, number: int) -> TransactionalS
         topic=SOURCE,
         partition_count=partitions,
         transactions=_transactions(f"writer-{number}", is_modern=draw.random() < 0.5),
-        pause_seconds=draw.choice((0.1, 0.4)),
+        pause_seconds=draw.choice((0.15, 0.4)),
         sends_max=draw.choice((1, 4)),
         abort_share=draw.choice((0.1, 0.5)),
     )

@@ -66,6 +66,7 @@ class Injection:
             node.disk.capacity_bytes = CAPACITY_BYTES_DEFAULT
             node.disk.appointed.arrange(None)
             node.disk.appointed.forget_faults()
+            node.set_wall_right()
             node.resume()
             node.boot()
         for client in self._clients.values():

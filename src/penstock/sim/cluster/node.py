@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from penstock.broker.broker import Broker
 from penstock.config.sources import load_broker_config
-from penstock.model.errors import OperatingError, StorageError
+from penstock.model.errors import PenstockError, StorageError
 from penstock.sim.network.network import Network
 from penstock.sim.runtime.clock import SimulatedClock
 from penstock.sim.runtime.disk import SimulatedDisk
@@ -119,6 +119,10 @@ class Node:
         if self._clock is not None:
             self._clock.wall_offset_ms = self._wall_offset_ms
 
+    def set_wall_right(self) -> None:
+        """Let the wall clock be what it was at the beginning."""
+        self.move_wall(self.settings.wall_offset_ms - self._wall_offset_ms)
+
     def _end(self, how: str) -> bool:
         """Whether a process ran here until now."""
         if self._loop is None:
@@ -136,10 +140,8 @@ class Node:
     async def _live(self, loop: SimulatedLoop, clock: SimulatedClock) -> None:
         try:
             await self._serve(loop, clock)
-        except OperatingError as error:
-            self._exit(f"cannot run: {error}")
-        except StorageError as error:
-            self._exit(f"cannot start: {error}")
+        except PenstockError as error:
+            self._exit(f"cannot run: {error!r}")
         else:
             self._exit("has stopped")
 

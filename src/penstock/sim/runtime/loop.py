@@ -151,9 +151,19 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         task._log_destroy_pending = False  # type: ignore[attr-defined] # CPython's switch, not in typeshed
         self._tasks.append(task)
         if len(self._tasks) > self._sweep_at:
-            self._tasks = [each for each in self._tasks if not each.done()]
+            self.sweep()
             self._sweep_at = max(TASKS_SWEPT_AT, 2 * len(self._tasks))
         return task
+
+    def sweep(self) -> None:
+        """Forget tasks that have ended; report those that failed without anybody noticing."""
+        ended = [task for task in self._tasks if task.done()]
+        self._tasks = [task for task in self._tasks if not task.done()]
+        for task in ended:
+            # CPython's mark of an error that nobody has asked for yet.
+            if not task.cancelled() and task._log_traceback:
+                context = {"message": f"task {task.get_name()} failed", "exception": task.exception()}
+                self.call_exception_handler(context)
 
     # What asyncio asks its loop.
 

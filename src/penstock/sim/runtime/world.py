@@ -35,9 +35,12 @@ class Runnable(Protocol):
 class WorldEvent:
     """Something that the world does to a process: a segment arrives, a disk has written."""
 
-    __slots__ = ("_arguments", "_callback", "_is_cancelled")
+    __slots__ = ("_arguments", "_callback", "_is_cancelled", "_loop")
 
-    def __init__(self, callback: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    def __init__(
+        self, loop: "SimulatedLoop", callback: Callable[..., object], arguments: tuple[object, ...]
+    ) -> None:
+        self._loop = loop
         self._callback = callback
         self._arguments = arguments
         self._is_cancelled = False
@@ -51,7 +54,11 @@ class WorldEvent:
         return self._is_cancelled
 
     def _run(self) -> None:
-        self._callback(*self._arguments)
+        """As asyncio's handles do: what is raised goes to the loop's handler, and the loop goes on."""
+        try:
+            self._callback(*self._arguments)
+        except Exception as error:
+            self._loop.call_exception_handler({"message": "a callback failed", "exception": error})
 
 
 class World:
@@ -97,7 +104,7 @@ class World:
         self, delay: float, loop: "SimulatedLoop", callback: Callable[..., object], *arguments: object
     ) -> WorldEvent:
         """Have something happen to a process after a delay, unless it is dead by then."""
-        event = WorldEvent(callback, arguments)
+        event = WorldEvent(loop, callback, arguments)
         self.push(self.now + delay, loop, event)
         return event
 
@@ -131,6 +138,11 @@ class World:
             asyncio._set_running_loop(None)
         if not self.is_over:
             self.now = max(self.now, moment)
+
+    def sweep(self) -> None:
+        """Look for tasks that failed without anybody noticing."""
+        for loop in self._loops:
+            loop.sweep()
 
     def close(self) -> None:
         """End every process for good, in order, and let go of what they held."""

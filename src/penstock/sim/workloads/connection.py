@@ -76,6 +76,5 @@ class ClientConnection(asyncio.Protocol):
     def _answer(self, frame: bytes) -> None:
         number = int.from_bytes(frame[:4], "big")
         key, version, answered = self._waiting.pop(number)
-        _, response = decode_response(key, version, frame)
         if not answered.done():
-            answered.set_result(response)
+            answered.set_result(decode_response(key, version, frame)[1])

@@ -29,6 +29,8 @@ from penstock.wire.messages.txn_offset_commit import (
 
 OFFSET_VERSIONS = (4, 5)
 ADD_OFFSETS_VERSION = 4
+BATCH_RECORDS_MAX = 10
+"""Small enough for the smallest segment that a plan draws."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,7 @@ class Copier(Workload):
 
     async def _copy_while_member(self) -> None:
         while not self.is_over and await self._membership.heartbeat():
+            self.on_progress()
             for partition in self._positions:
                 if not await self._advance(partition):
                     return
@@ -112,13 +115,13 @@ class Copier(Workload):
         if not await self._transaction.end(COMMIT):
             return False
         self._positions[partition] = found.next_offset
-        self.on_progress()
         return True
 
     async def _copy(self, partition: int, found: Fetched) -> None:
         values = [value for _, value in found.records]
-        if values:
-            await self._transaction.send(self._settings.target, partition, values)
+        for start in range(0, len(values), BATCH_RECORDS_MAX):
+            batch = values[start : start + BATCH_RECORDS_MAX]
+            await self._transaction.send(self._settings.target, partition, batch)
         await self._commit_offset(partition, found.next_offset)
 
     async def _commit_offset(self, partition: int, offset: int) -> None:

@@ -70,6 +70,7 @@ def _read(answer: Any, offset: int, isolation: str) -> Fetched:
     for position, header in split_batches(data):
         headers.append(header)
         next_offset = header.next_offset
+        aborted.reach(header.last_offset)
         if header.is_control:
             aborted.end(data, position)
         elif not aborted.covers(header):
@@ -98,13 +99,14 @@ class _Aborted:
         )
         self._open: dict[int, None] = {}
 
+    def reach(self, offset: int) -> None:
+        """Everything up to this offset comes now."""
+        while self._coming and self._coming[0][0] <= offset:
+            self._open[self._coming.pop(0)[1]] = None
+
     def covers(self, header: BatchHeader) -> bool:
         """Whether a batch belongs to an aborted transaction."""
-        if not header.is_transactional:
-            return False
-        while self._coming and self._coming[0][0] <= header.last_offset:
-            self._open[self._coming.pop(0)[1]] = None
-        return header.producer_id in self._open
+        return header.is_transactional and header.producer_id in self._open
 
     def end(self, data: bytes, position: int) -> None:
         """A marker: the producer's next transaction is another one."""

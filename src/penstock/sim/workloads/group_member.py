@@ -74,6 +74,7 @@ class GroupMember(Workload):
 
     async def _consume(self) -> None:
         while not self.is_over and await self._membership.heartbeat():
+            self.on_progress()
             if self.draw.random() < self._settings.leave_share:
                 await self._membership.leave()
                 return
@@ -128,6 +129,4 @@ class GroupMember(Workload):
             return False
         end_with_code(self.history, operation, code)
         self._membership.note_error(code)
-        if operation.is_ok:
-            self.on_progress()
         return operation.is_ok

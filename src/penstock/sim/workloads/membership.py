@@ -32,8 +32,8 @@ class GroupSettings:
     group: str
     topic: str
     partition_count: int
-    session_timeout_ms: int = 3000
-    rebalance_timeout_ms: int = 3000
+    session_timeout_ms: int = 2000
+    rebalance_timeout_ms: int = 2000
 
 
 class Membership:
@@ -65,7 +65,7 @@ class Membership:
             return False
 
     async def heartbeat(self) -> bool:
-        """Whether it is still a member of this generation."""
+        """Whether it is still a member of this generation, as far as anybody says."""
         request = HeartbeatRequest(
             group_id=self._settings.group, generation_id=self.generation, member_id=self.member_id
         )

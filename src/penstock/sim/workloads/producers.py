@@ -1,6 +1,5 @@
 """Producers outside of transactions: one that never retries, and one that does and must not be doubled."""
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,18 +138,21 @@ class IdempotentProducer(Workload):
             for batch in waiting
         ]
         left: list[_Batch] = []
-        for batch, answer in zip(waiting, answers, strict=True):
-            if not await self._settled(batch, answer, is_next=not left):
-                left.append(batch)
+        try:
+            for batch, answer in zip(waiting, answers, strict=True):
+                if not self._settled(batch, await self.client.wait_for(answer), is_next=not left):
+                    left.append(batch)
+        except Unanswered:
+            # Whoever hangs up has no use for the answers that would have come later.
+            left = [batch for batch in waiting if not batch.operation.is_ok]
         if left:
             connection.close()
+            for answer in answers:
+                answer.cancel()
         return left
 
-    async def _settled(self, batch: _Batch, answer: "asyncio.Future[Any]", *, is_next: bool) -> bool:
-        try:
-            code, offset = produced(await self.client.wait_for(answer))
-        except Unanswered:
-            return False
+    def _settled(self, batch: _Batch, answer: Any, *, is_next: bool) -> bool:
+        code, offset = produced(answer)
         if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
             batch.operation.offset = offset
             self.history.end(batch.operation, Ending.OK)

@@ -18,6 +18,8 @@ NOT_DONE = frozenset(
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
         ErrorCode.NOT_ENOUGH_REPLICAS,
         ErrorCode.MESSAGE_TOO_LARGE,
+        ErrorCode.RECORD_LIST_TOO_LARGE,
+        ErrorCode.INVALID_TIMESTAMP,
         ErrorCode.INVALID_RECORD,
         ErrorCode.CORRUPT_MESSAGE,
         ErrorCode.TOPIC_ALREADY_EXISTS,
