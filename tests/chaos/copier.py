@@ -27,7 +27,14 @@ class Copier:
     def __init__(self, orders: dict[str, Any]) -> None:
         self._source, self._target = orders["source"], orders["target"]
         self._dice = random.Random(orders["seed"])
-        common = {"bootstrap.servers": orders["bootstrap"], "log_level": 0, "reconnect.backoff.max.ms": 200}
+        common = {
+            "bootstrap.servers": orders["bootstrap"],
+            "log_level": 0,
+            "reconnect.backoff.max.ms": 200,
+            # Otherwise librdkafka 2.16 throws away its handle of a broker that is the only one and gone, and
+            # sends a transaction's offsets to that handle for ever.
+            "metadata.recovery.strategy": "none",
+        }
         self._consumer = Consumer(
             {
                 **common,

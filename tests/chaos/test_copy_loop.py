@@ -84,7 +84,11 @@ class Copiers:
                 assert copier.is_alive, f"gave up by itself: {copier.events[-3:]} {copier.error_text()}"
             return self.step_count() >= wanted
 
-        wait_until(has_gone_on, what=f"{count} steps of the copiers", seconds=60, every_seconds=0.002)
+        try:
+            wait_until(has_gone_on, what=f"{count} steps of the copiers", seconds=60, every_seconds=0.002)
+        except AssertionError as failure:
+            said = [(len(copier.events), copier.events[-3:], copier.error_text()) for copier in self.alive]
+            raise AssertionError(f"{failure}; the copiers of {len(self._dead)} dead say {said}") from None
 
     def close(self) -> None:
         for copier in self.alive:
