@@ -1,6 +1,6 @@
 """The cleaner: compacts one log after the other, the dirtiest first, beside everything else.
 
-The work is done on worker threads in slices of a few milliseconds; between two slices the loop decides
+The work is done on worker threads in slices of some milliseconds; between two slices the loop decides
 whether to go on. So the cleaner can be told at any time to let go of a log, and has done so within a slice.
 Putting a finished group of segments in place is never interrupted; it takes a few renames.
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SLICE_SECONDS = 0.005
+SLICE_SECONDS = 0.003
+REST_SECONDS = 0.0015
+"""Between two slices: with the interpreter to itself, the loop answers clients as fast as always."""
+SHORT_PAUSE_SECONDS_MAX = 0.01
 SWAP_RETRY_SECONDS = 0.05
 
 
@@ -74,13 +77,22 @@ class Cleaner:
 
     async def _rest(self, seconds: float) -> None:
         self._wake.clear()
-        if self._is_stopping:
+        if self._is_stopping or self._must_let_go:
             return
         try:
             async with asyncio.timeout(seconds):
                 await self._wake.wait()
         except TimeoutError:
             return
+
+    async def _pause(self, seconds: float) -> None:
+        """Between slices; a long one ends early when the log is wanted."""
+        if self._must_let_go:
+            return
+        if seconds <= SHORT_PAUSE_SECONDS_MAX:
+            await asyncio.sleep(seconds)
+        else:
+            await self._rest(seconds)
 
     async def _clean_dirtiest(self) -> bool:
         """Compact one log; False when there is none, or no room to do it."""
@@ -93,7 +105,7 @@ class Cleaner:
         try:
             return await self._clean_guarded(partition, part)
         finally:
-            self._current = None
+            self._current, self._must_let_go = None, self._is_stopping
             self._idle.set()
 
     def _find_dirtiest(self) -> tuple[Partition, CleanablePart] | None:
@@ -214,12 +226,13 @@ class Cleaner:
     async def _work(self, slices: Iterator[int]) -> None:
         """Do all slices, at the speed that is allowed."""
         while (size := await self._broker.workers.call(self._do_some, slices)) is not None:
+            bytes_per_second = self._broker.config.number("log.cleaner.io.max.bytes.per.second")
+            await self._pause(max(REST_SECONDS, size / bytes_per_second))
             if self._must_let_go:
                 raise _LetGo
-            await asyncio.sleep(size / self._broker.config.number("log.cleaner.io.max.bytes.per.second"))
 
     def _do_some(self, slices: Iterator[int]) -> int | None:
-        """On a worker thread: a few milliseconds' worth; answers how many bytes, None at the end."""
+        """On a worker thread: some milliseconds' worth; answers how many bytes, None at the end."""
         monotonic = self._broker.clock.monotonic
         until = monotonic() + SLICE_SECONDS
         total = 0
