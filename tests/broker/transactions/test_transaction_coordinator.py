@@ -339,11 +339,11 @@ def test_leaders_ask_about_many_transactions_at_once() -> None:
                     verify_only=True,
                     topics=(AddPartitionsToTxnTopic(name="orders", partitions=(0, 1)),),
                 )
-                for each in producers
+                for each in [*producers, producers[0]]
             )
         )
         response = await client.ask(request, 5)
-        assert [each.transactional_id for each in response.results_by_transaction] == ["a", "b", "c"]
+        assert [each.transactional_id for each in response.results_by_transaction] == ["a", "b", "c", "a"]
         for result in response.results_by_transaction:
             codes = [each.partition_error_code for each in result.topic_results[0].results_by_partition]
             assert codes == [ErrorCode.NONE, ErrorCode.TRANSACTION_ABORTABLE]
@@ -392,7 +392,14 @@ def test_describing_tells_the_whole_transaction() -> None:
         assert described.transaction_timeout_ms == 30_000
         assert described.transaction_start_time_ms > 0
         assert [(each.topic, each.partitions) for each in described.topics] == [("orders", (0,))]
-        unknown = await state_of(client, "stranger")
-        assert unknown.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+        names = ("stranger", "t", "", "another", "t")
+        response = await client.ask(DescribeTransactionsRequest(transactional_ids=names))
+        assert [(each.transactional_id, each.error_code) for each in response.transaction_states] == [
+            ("stranger", ErrorCode.TRANSACTIONAL_ID_NOT_FOUND),
+            ("t", ErrorCode.NONE),
+            ("", ErrorCode.INVALID_REQUEST),
+            ("another", ErrorCode.TRANSACTIONAL_ID_NOT_FOUND),
+            ("t", ErrorCode.NONE),
+        ]
 
     tell(story)

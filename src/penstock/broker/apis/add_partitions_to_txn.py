@@ -30,6 +30,7 @@ from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTransaction,
 )
 from penstock.wire.schema import Struct
 
@@ -38,28 +39,34 @@ if TYPE_CHECKING:
 
 
 async def handle(broker: "Broker", request: AddPartitionsToTxnRequest, header: RequestHeader) -> Struct:
-    """Ask the coordinator of every transaction, and join the answers."""
+    """Ask the coordinators of all transactions, and join the answers in the order of the request."""
     if header.api_version < BATCHED_ADD_PARTITIONS:
         return await _ask(broker, request, header)
-    each = [AddPartitionsToTxnRequest(transactions=(one,)) for one in request.transactions]
-    answers = await asyncio.gather(*(_ask(broker, one, header) for one in each))
-    return AddPartitionsToTxnResponse(
-        results_by_transaction=tuple(
-            result for answer in answers for result in _response(answer).results_by_transaction
-        )
-    )
+    shards = [broker.transactions.index_for(each.transactional_id) for each in request.transactions]
+    owned: dict[int, list[AddPartitionsToTxnTransaction]] = {}
+    for shard, transaction in zip(shards, request.transactions, strict=True):
+        owned.setdefault(shard, []).append(transaction)
+    asked = [
+        _ask(broker, AddPartitionsToTxnRequest(transactions=tuple(own)), header) for own in owned.values()
+    ]
+    answers = await asyncio.gather(*asked)
+    results = {
+        shard: iter(_response(answer).results_by_transaction)
+        for shard, answer in zip(owned, answers, strict=True)
+    }
+    return AddPartitionsToTxnResponse(results_by_transaction=tuple(next(results[shard]) for shard in shards))
 
 
 def _ask(
     broker: "Broker", request: AddPartitionsToTxnRequest, header: RequestHeader
 ) -> "asyncio.Future[Struct]":
-    """About the one transaction of the request."""
-    (transaction,) = transactions_of(request, header.api_version)
-    partitions = partitions_of(transaction)
-    codes = [(name, _refusal(broker, name, header.api_version)) for name in partitions]
+    """About transactions that all belong to one shard."""
+    transactions = transactions_of(request, header.api_version)
+    names = {name for transaction in transactions for name in partitions_of(transaction)}
+    codes = [(name, _refusal(broker, name, header.api_version)) for name in names]
     refused = {name: code for name, code in codes if code is not ErrorCode.NONE}
     try:
-        host = broker.transactions.host_for(transaction.transactional_id)
+        host = broker.transactions.host_for(transactions[0].transactional_id)
     except ApiError as error:
         answered: asyncio.Future[Struct] = broker.loop.create_future()
         answered.set_result(refusal(request, header.api_version, error.code))

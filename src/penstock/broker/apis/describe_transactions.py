@@ -8,9 +8,9 @@ Behaviour
     - The partitions of a transaction that is being completed are those whose markers are still missing.
 """
 
+import asyncio
 from typing import TYPE_CHECKING
 
-from penstock.broker.coordination.many_keys import ask_each
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.describe_transactions import (
     DescribeTransactionsRequest,
@@ -24,16 +24,21 @@ if TYPE_CHECKING:
 async def handle(
     broker: "Broker", request: DescribeTransactionsRequest, header: RequestHeader
 ) -> DescribeTransactionsResponse:
-    """Ask for every id, and join the answers."""
+    """Ask every shard about its ids, and join the answers in the order of the request."""
+    names: dict[int, list[str]] = {}
+    for name in dict.fromkeys(request.transactional_ids):
+        names.setdefault(broker.transactions.index_for(name), []).append(name)
     asked = [
-        (name, DescribeTransactionsRequest(transactional_ids=(name,))) for name in request.transactional_ids
+        broker.transactions.ask(own[0], DescribeTransactionsRequest(transactional_ids=tuple(own)), header)
+        for own in names.values()
     ]
-    answers = await ask_each(broker.transactions, asked, header)
+    answers = await asyncio.gather(*asked)
+    states = {
+        state.transactional_id: state
+        for answer in answers
+        if isinstance(answer, DescribeTransactionsResponse)
+        for state in answer.transaction_states
+    }
     return DescribeTransactionsResponse(
-        transaction_states=tuple(
-            state
-            for answer in answers
-            if isinstance(answer, DescribeTransactionsResponse)
-            for state in answer.transaction_states
-        )
+        transaction_states=tuple(states[name] for name in request.transactional_ids)
     )
