@@ -140,7 +140,9 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def quiet(self) -> None:
         """Without faults everybody gets what it is to have, and everything somebody wants is had."""
-        clients = (*self.modern.values(), *self.eager.values())
+        # Who lost its place to another instance has given up.
+        self.eager = {name: client for name, client in self.eager.items() if not client.failed_with}
+        clients: list[Modern | Eager] = [*self.modern.values(), *self.eager.values()]
         static = [client.instance for client in clients if client.instance is not None]
         if len(static) > len(set(static)):
             return  # They fight for a place, and always will.
@@ -156,7 +158,7 @@ class Machine(RuleBasedStateMachine):
         group = self.shell.shard._state.groups[GROUP]
         assert group.kind == (GroupKind.CONSUMER if self.modern else GroupKind.CLASSIC)
         assert group.state_name == "Stable"
-        clients = (*self.modern.values(), *self.eager.values())
+        clients: list[Modern | Eager] = [*self.modern.values(), *self.eager.values()]
         names = {name for client in clients for name in client.topics or ()}
         for pattern in filter(None, (client.pattern for client in self.modern.values())):
             names.update(name for name in self.counts if re.fullmatch(pattern, name))

@@ -121,7 +121,12 @@ def test_tagged_struct_that_may_be_null_has_a_marker_before_it() -> None:
         inner: Inner | None = nullable_struct(Inner, tag=0)
         numbers: tuple[int, ...] | None = nullable_array(INT32, default=None, tag=1)
 
-    assert encode_struct(Tagged(), version=0, flexible=True).hex() == "00"
+    # Kafka takes a tagged struct that is not there for an empty one, so null is written out.
+    assert encode_struct(Tagged(), version=0, flexible=True).hex() == "01000100"
+    for text in ("00", "01000100"):
+        assert decode_struct(Tagged, bytes.fromhex(text), version=0, flexible=True) == Tagged()
+    with pytest.raises(DecodeError, match="1 or 0"):
+        decode_struct(Tagged, bytes.fromhex("010001ff"), version=0, flexible=True)
     full = Tagged(inner=Inner(number=7), numbers=(3,))
     assert encode_struct(full, version=0, flexible=True).hex() == "02000601000000070001050200000003"
 

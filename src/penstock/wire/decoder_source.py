@@ -10,7 +10,7 @@ What a hostile peer can cost is bounded by ``budget``: every array element and t
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from penstock.model.errors import DecodeError
 from penstock.wire.codegen import Source
@@ -115,7 +115,7 @@ class _DecoderWriter:
         if field.is_array:
             return self._array(field, path, nulls)
         if not isinstance(field.kind, Kind):
-            return self._nullable_struct(field.kind, path) if nulls else self._struct(field.kind, path)
+            return self._nullable_struct(field, path) if nulls else self._struct(field.kind, path)
         if field.kind.is_fixed:
             return self._take(field.kind.code)
         return self._sized(field.kind, path, nulls)
@@ -211,19 +211,21 @@ class _DecoderWriter:
         source.close()
         source.line(f"{value} = tuple({items})")
 
-    def _nullable_struct(self, kind: type[Struct], path: str) -> str:
-        source = self._source
+    def _nullable_struct(self, field: Field, path: str) -> str:
+        """A marker, and the struct if there is one; what says that there is none differs in tagged fields."""
+        source, kind = self._source, cast("type[Struct]", field.kind)
+        absent = -1 if field.tag is None else 0
         marker = self._take("b")
         self._flush()
         value = source.name("value")
         source.open(f"if {marker} == 1:")
         source.line(f"{value} = {self._struct(kind, path)}")
         source.close()
-        source.open(f"elif {marker} == -1:")
+        source.open(f"elif {marker} == {absent}:")
         source.line(f"{value} = None")
         source.close()
         source.open("else:")
-        source.line(f"raise wrong_marker({path!r}, {marker})")
+        source.line(f"raise wrong_marker({path!r}, {marker}, {absent})")
         source.close()
         return value
 

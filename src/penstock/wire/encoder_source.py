@@ -96,7 +96,7 @@ class _EncoderWriter:
 
     def _null(self, field: Field) -> tuple[str, str]:
         if _is_struct(field):
-            return "b", "-1"
+            return "b", "-1" if field.tag is None else "0"
         if self._flexible:
             return "B", "0"
         return ("h" if _is_string(field) else "i"), "-1"
@@ -202,7 +202,8 @@ class _EncoderWriter:
         default = field.default_value()
         constant = self._source.constant("default", default)
         if default is None:
-            return f"{value} is not None"
+            # Kafka's own default of a tagged struct is one with all its defaults: null has to be said.
+            return "True" if _is_struct(field) else f"{value} is not None"
         if isinstance(default, bool | int | str):
             return f"{value} != {constant}"
         if default == ():

@@ -170,9 +170,9 @@ def wrong_count(path: str, count: int, remaining: int) -> DecodeError:
     return DecodeError(f"{path}: {count} elements with {remaining} bytes remaining")
 
 
-def wrong_marker(path: str, marker: int) -> DecodeError:
-    """The error for a nullable struct that is neither there (1) nor absent (-1)."""
-    return DecodeError(f"{path}: {marker} where 1 or -1 was expected")
+def wrong_marker(path: str, marker: int, absent: int) -> DecodeError:
+    """The error for a nullable struct that is neither there (1) nor absent."""
+    return DecodeError(f"{path}: {marker} where 1 or {absent} was expected")
 
 
 DECODING: dict[str, Callable[..., object]] = {

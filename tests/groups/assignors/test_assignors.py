@@ -81,8 +81,8 @@ def test_every_partition_goes_to_exactly_one_member_that_wants_it(
 @given(group=mixed())
 def test_answer_depends_on_the_question_alone(assignor: Assignor, group: GroupSpec) -> None:
     turned = GroupSpec(
-        members=dict(reversed(group.members.items())),
-        partition_counts=dict(reversed(group.partition_counts.items())),
+        members=dict(reversed(list(group.members.items()))),
+        partition_counts=dict(reversed(list(group.partition_counts.items()))),
     )
     assert assignor(group) == assignor(turned)
 
