@@ -1,11 +1,15 @@
 import pytest
 
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.producer_ids import allocate_producer_ids
+from penstock.metadata.producer_ids import allocate_block, allocate_producer_ids
 from penstock.metadata.records import ProducerIdsRecord
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import NodeId
+from penstock.wire.messages.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
 
 
 def test_blocks_follow_one_another(image: ClusterImage) -> None:
@@ -32,3 +36,14 @@ def test_ids_do_not_wrap_around(image: ClusterImage) -> None:
     last = image.apply([ProducerIdsRecord(broker_id=1, next_producer_id=2**63 - 500)])
     with pytest.raises(ApiError, match="All producer ids"):
         allocate_producer_ids(last, broker_id=NodeId(1), broker_epoch=11)
+
+
+def test_block_over_the_wire_is_the_next_one_or_says_why_not(image: ClusterImage) -> None:
+    result = allocate_block(image, AllocateProducerIdsRequest(broker_id=1, broker_epoch=11))
+    assert result.response == AllocateProducerIdsResponse(producer_id_start=0, producer_id_len=1000)
+    again = allocate_block(
+        image.apply(result.records), AllocateProducerIdsRequest(broker_id=2, broker_epoch=12)
+    )
+    assert again.response.producer_id_start == 1000
+    stale = allocate_block(image, AllocateProducerIdsRequest(broker_id=1, broker_epoch=10))
+    assert (stale.records, stale.response.error_code) == ((), ErrorCode.STALE_BROKER_EPOCH)

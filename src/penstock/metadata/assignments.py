@@ -32,7 +32,7 @@ def check_assignment(image: ClusterImage, replicas: Sequence[int], *, replica_co
             f"The manual partition assignment includes a partition with {len(replicas)} replica(s), but this "
             f"is not consistent with previous partitions, which have {replica_count} replica(s)."
         )
-    if all(image.brokers[NodeId(node_id)].is_fenced for node_id in replicas):
+    if not any(image.brokers[NodeId(node_id)].is_active for node_id in replicas):
         raise _invalid("All brokers specified in the manual partition assignment are fenced.")
     return tuple(map(NodeId, replicas))
 
@@ -41,7 +41,7 @@ def new_partition_record(
     image: ClusterImage, topic_id: TopicId, index: int, *, replicas: Replicas
 ) -> PartitionRecord:
     """The record that makes a partition: led by its first live replica, all live ones in sync."""
-    in_sync = tuple(node_id for node_id in replicas if not image.brokers[node_id].is_fenced)
+    in_sync = tuple(node_id for node_id in replicas if image.brokers[node_id].is_active)
     return PartitionRecord(
         partition_id=index,
         topic_id=topic_id,

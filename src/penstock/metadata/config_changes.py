@@ -13,9 +13,10 @@ from penstock.config.definition import ConfigType
 from penstock.config.settings import Settings
 from penstock.config.topic_config import topic_config
 from penstock.metadata.config_rules import check_broker_configs, check_topic_configs
+from penstock.metadata.eligibility import with_eligibility
 from penstock.metadata.image import NO_CONFIGS, ClusterImage
 from penstock.metadata.outcome import duplicates, invalid_request, message_of
-from penstock.metadata.records import ConfigRecord
+from penstock.metadata.records import ConfigRecord, MetadataRecord
 from penstock.metadata.resources import ALL_BROKERS, ConfigResource, ResourceType
 from penstock.metadata.result import Result
 from penstock.model.error_codes import ErrorCode
@@ -86,7 +87,7 @@ def incremental_alter_configs(
 
 def _decide(
     image: ClusterImage, config: BrokerConfig, alterations: Sequence[Alteration]
-) -> tuple[tuple[ConfigRecord, ...], list[ApiError | None]]:
+) -> tuple[tuple[MetadataRecord, ...], list[ApiError | None]]:
     """Records for all alterations that may be made, and for each alteration why it may not."""
     repeated = duplicates(target for target, _ in alterations)
     records: list[ConfigRecord] = []
@@ -99,7 +100,7 @@ def _decide(
             errors.append(None)
         except ApiError as error:
             errors.append(error)
-    return tuple(records), errors
+    return with_eligibility(image, records), errors
 
 
 def _resource(resource_type: int, name: str) -> ConfigResource:

@@ -3,7 +3,7 @@
 Leaders go round the brokers in turn, so that load spreads by itself; followers are shifted a little further
 each round, so that the partitions one broker leads are not all followed by the same neighbour. Replicas of a
 partition stand in different racks as far as there are racks (KIP-36). Fenced brokers lead nothing and follow
-only when the others are too few.
+only when the others are too few; brokers that are being emptied get nothing.
 
 Where the round begins is the caller's choice, not chance: the same request on the same image places the same.
 """
@@ -31,10 +31,11 @@ class Placement:
 
 def place(brokers: Collection[BrokerImage], wanted: Placement) -> tuple[Replicas, ...]:
     """Replicas for each partition, the leader first; INVALID_REPLICATION_FACTOR when it cannot be done."""
+    brokers = [broker for broker in brokers if not broker.is_cordoned]
     _check_possible(brokers, wanted.replication_factor)
     racks = {broker.node_id: broker.rack for broker in brokers}
-    ring = _ring([broker for broker in brokers if not broker.is_fenced])
-    spares = _ring([broker for broker in brokers if broker.is_fenced])
+    ring = _ring([broker for broker in brokers if broker.is_active])
+    spares = _ring([broker for broker in brokers if not broker.is_active])
     return tuple(
         _replicas(wanted.start + index, wanted.replication_factor, ring, spares, racks)
         for index in range(wanted.partitions)
@@ -42,7 +43,7 @@ def place(brokers: Collection[BrokerImage], wanted: Placement) -> tuple[Replicas
 
 
 def _check_possible(brokers: Collection[BrokerImage], replication_factor: int) -> None:
-    if all(broker.is_fenced for broker in brokers):
+    if not any(broker.is_active for broker in brokers):
         raise _impossible(replication_factor, "All brokers are currently fenced.")
     if replication_factor > len(brokers):
         raise _impossible(

@@ -7,6 +7,10 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import NodeId
 from penstock.model.limits import PRODUCER_ID_BLOCK_SIZE
+from penstock.wire.messages.allocate_producer_ids import (
+    AllocateProducerIdsRequest,
+    AllocateProducerIdsResponse,
+)
 
 PRODUCER_ID_MAX = 2**63 - 1
 
@@ -26,3 +30,18 @@ def allocate_producer_ids(image: ClusterImage, *, broker_id: NodeId, broker_epoc
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, "All producer ids have been given out.")
     record = ProducerIdsRecord(broker_id=broker_id, broker_epoch=broker_epoch, next_producer_id=block.stop)
     return Result(records=(record,), response=block)
+
+
+def allocate_block(
+    image: ClusterImage, request: AllocateProducerIdsRequest
+) -> Result[AllocateProducerIdsResponse]:
+    """As ``allocate_producer_ids``, for a broker that asks over the wire."""
+    try:
+        result = allocate_producer_ids(
+            image, broker_id=NodeId(request.broker_id), broker_epoch=request.broker_epoch
+        )
+    except ApiError as error:
+        return Result(records=(), response=AllocateProducerIdsResponse(error_code=error.code))
+    block = result.response
+    response = AllocateProducerIdsResponse(producer_id_start=block.start, producer_id_len=len(block))
+    return Result(records=result.records, response=response)

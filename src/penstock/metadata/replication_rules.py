@@ -67,7 +67,7 @@ def agreed_defaults(image: ClusterImage, config: BrokerConfig) -> Iterable[Confi
     return [
         ConfigRecord(resource_type=ResourceType.BROKER, resource_name="", name=key, value=config.text(key))
         for key, default in _AGREED.items()
-        if key not in image.cluster_configs() and config.text(key) != default
+        if key in config and key not in image.cluster_configs() and config.text(key) != default
     ]
 
 

@@ -1,0 +1,44 @@
+"""Internal topics grow with the cluster: made by one broker they have one replica, with three they get three.
+
+The controller asks now and then, and begins what is answered; a few partitions at a time, so that growing
+does not crowd out everything else.
+"""
+
+from penstock.metadata.broker_loads import BrokerLoads, broker_loads, destined_replicas
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.leadership import partitions_of
+from penstock.metadata.placement import Replicas
+from penstock.metadata.targets import Target
+from penstock.model.names import INTERNAL_TOPICS
+
+INTERNAL_REPLICATION_FACTOR = 3
+
+
+def plan_growth(
+    image: ClusterImage, *, limit: int, replication_factor: int = INTERNAL_REPLICATION_FACTOR
+) -> tuple[Target, ...]:
+    """Partitions of internal topics that have fewer replicas than they could; ``limit`` moves at once."""
+    loads = broker_loads(image)
+    wanted = min(replication_factor, len(loads.counts))
+    moving = sum(place.partition.is_reassigning for place in partitions_of(image))
+    targets: list[Target] = []
+    for topic, index, partition in partitions_of(image):
+        if topic.name not in INTERNAL_TOPICS or partition.is_reassigning:
+            continue
+        if moving + len(targets) >= limit:
+            break
+        if len(partition.replicas) < wanted:
+            replicas = _grown(destined_replicas(partition), wanted, loads)
+            targets.append(Target(topic=topic.name, partition=index, replicas=replicas))
+    return tuple(targets)
+
+
+def _grown(replicas: Replicas, wanted: int, loads: BrokerLoads) -> Replicas:
+    """More replicas behind those there are, which stay in their order: nobody loses the lead."""
+    while len(replicas) < wanted:
+        added = loads.best(replicas)
+        if added is None:
+            break
+        loads.add((added,))
+        replicas = (*replicas, added)
+    return replicas
