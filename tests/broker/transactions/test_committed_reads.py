@@ -5,10 +5,24 @@ from random import Random
 
 import pytest
 from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
-from tests.broker.transactions.producer_client import Client, Producer, connected, read, read_through
-from tests.broker.transactions.stories import FEW, begun, settle
+from tests.broker.transactions.producer_client import (
+    Client,
+    Producer,
+    connected,
+    fetch_request,
+    read,
+    read_through,
+    understand,
+)
+from tests.broker.transactions.stories import FEW, begun, settle, tell
 
+from penstock.broker.broker import Broker
 from penstock.model.error_codes import ErrorCode
+from penstock.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 
 STEPS = 120
 SMALL_SEGMENTS = {**FEW, "log.segment.bytes": "1024"}
@@ -81,3 +95,23 @@ def test_reader_is_told_only_of_aborted_transactions_in_what_it_gets() -> None:
             assert longest <= 9
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("is_commit", [False, True])
+def test_transaction_whose_beginning_was_deleted_ends_well(is_commit: bool) -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        producer = await begun(client)
+        for value in (b"deleted", b"kept"):
+            assert await producer.produce(value) == ErrorCode.NONE
+        partition = DeleteRecordsPartition(partition_index=0, offset=1)
+        topic = DeleteRecordsTopic(name="orders", partitions=(partition,))
+        deleted = await client.ask(DeleteRecordsRequest(topics=(topic,), timeout_ms=5_000))
+        assert deleted.topics[0].partitions[0].error_code == ErrorCode.NONE
+        open_ = understand(await client.ask(fetch_request(offset=1), 11), 1)
+        assert (open_.values, open_.last_stable_offset, open_.high_watermark) == ([], 1, 2)
+        assert await producer.end(is_commit=is_commit) == ErrorCode.NONE
+        closed = understand(await client.ask(fetch_request(offset=1, wait_ms=5_000), 11), 1)
+        assert closed.values == ([b"kept"] if is_commit else [])
+        assert closed.last_stable_offset == 3
+
+    tell(story)
