@@ -83,9 +83,32 @@ def test_swap_takes_the_place_of_the_segments_it_was_made_from() -> None:
     assert disk.read_file(f"{DIRECTORY}/{file_name(0, '.index')}") == b"new"
 
 
+def test_indexes_of_a_swap_that_was_never_decided_go() -> None:
+    disk = disk_with(*segment_files(0), file_name(0, ".index.swap"), file_name(0, ".txnindex.swap"))
+    assert tidy_directory(disk, DIRECTORY).base_offsets == [0]
+    assert disk.list_directory(DIRECTORY) == segment_files(0)
+    assert disk.read_file(f"{DIRECTORY}/{file_name(0, '.index')}") == b"old"
+
+
+def test_swap_is_completed_when_the_old_files_are_away_already() -> None:
+    disk = disk_with(*segment_files(20), file_name(0, ".log.deleted"), file_name(10, ".log.deleted"))
+    content = write_swap(disk, 0, 0, 15)
+    assert tidy_directory(disk, DIRECTORY).base_offsets == [0, 20]
+    assert disk.read_file(f"{DIRECTORY}/{file_name(0, '.log')}") == content
+    assert disk.list_directory(DIRECTORY) == [*segment_files(0), *segment_files(20)]
+
+
+def test_two_swaps_are_both_completed() -> None:
+    disk = disk_with(*segment_files(0), *segment_files(10), *segment_files(20), *segment_files(30))
+    first, second = write_swap(disk, 0, 0, 19), write_swap(disk, 20, 25, 39)
+    assert tidy_directory(disk, DIRECTORY).base_offsets == [0, 20]
+    assert disk.read_file(f"{DIRECTORY}/{file_name(0, '.log')}") == first
+    assert disk.read_file(f"{DIRECTORY}/{file_name(20, '.log')}") == second
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_interrupted_swap_ends_the_same_wherever_it_is_interrupted(seed: int) -> None:
-    for stop in range(12):
+    for stop in range(14):
         disk = disk_with(*segment_files(0), *segment_files(10), *segment_files(20))
         content = write_swap(disk, 0, 0, 15)
         disk.machine.rng.seed(seed)
