@@ -180,6 +180,13 @@ def _restart_lines(process: PenstockProcess, options: argparse.Namespace) -> Ite
         seconds = time.perf_counter() - began
         title = f"{groups:,} groups with {groups * offsets:,} offsets, every shard answers after {how}"
         yield _line(f"restart-{number.name.lower()}", title, [seconds], RESTART_SECONDS_ASKED)
+        yield Line(
+            key=f"restart-{number.name.lower()}-cpu",
+            title=title,
+            subject=f"{SUBJECT}, processor time",
+            value=process.cpu_seconds(),
+            unit="s",
+        )
 
 
 async def commit_everywhere(server: str, groups: int, offsets: int) -> None:
@@ -230,7 +237,7 @@ async def _fetch(connection: WireConnection, number: int, offsets: int) -> None:
         (group,) = answer.groups
         if group.error_code not in RETRIED:
             break
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.05)
     check(group.error_code)
     found = sorted(one.committed_offset for topic in group.topics for one in topic.partitions)
     assert found == [number + index for index in range(offsets)], f"{_group(number)} has {found}"

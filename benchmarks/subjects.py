@@ -77,6 +77,12 @@ class PenstockProcess:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) * 1024 / 1e6
 
+    def cpu_seconds(self) -> float:
+        """Processor time used since it was started."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def _arguments(self) -> Sequence[str]:
         settings = [word for key, value in self._settings.items() for word in ("--set", f"{key}={value}")]
         return ["--listen", "127.0.0.1:0", "--data-dir", str(self.data_directory), *settings]

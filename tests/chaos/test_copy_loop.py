@@ -5,17 +5,19 @@ to wait for, so that a slow machine is struck at the same points of its work as 
 """
 
 import random
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import TopicPartition
 from tests.broker_process import Server, wait_until
 from tests.chaos.copier import COPIED, GIVEN_UP
 from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, TRACEBACK
 from tests.conftest import MakeServer
-from tests.interop.confluent import admin_client, create_topic, read_all
+from tests.interop.confluent import admin_client, consumer, create_topic, read_all
 from tests.interop.feed import Feed
 from tests.interop.served import NEEDS_GROUPS, NEEDS_TRANSACTIONS
 from tests.lively_broker import LIVELY
@@ -30,6 +32,7 @@ pytestmark = [
 ]
 
 ROUNDS = max(30, KILL_ROUNDS) if IS_LONG_RUN else 5
+FREEZE_ATTEMPTS_MAX = 50
 STEPS_MAX = 60
 """Between two blows; a transaction has four."""
 
@@ -66,6 +69,20 @@ class Copiers:
         self._dead.append(self.alive[number])
         self.alive[number] = self._start(number)
 
+    def freeze_in_transaction(self, number: int) -> TellingProcess:
+        """Stop one that has written and not committed, and start another of its id."""
+        zombie = self.alive[number]
+        for _ in range(FREEZE_ATTEMPTS_MAX):
+            wait_write(zombie)
+            zombie.freeze()
+            time.sleep(0.05)  # What it said before it froze is still to be read.
+            if zombie.events[-1]["event"] in ("produced", "offsets sent"):
+                break
+            zombie.thaw()
+        self._dead.append(zombie)
+        self.alive[number] = self._start(number)
+        return zombie
+
     def all(self) -> list[TellingProcess]:
         return [*self._dead, *self.alive]
 
@@ -91,7 +108,7 @@ class Copiers:
             raise AssertionError(f"{failure}; the copiers of {len(self._dead)} dead say {said}") from None
 
     def close(self) -> None:
-        for copier in self.alive:
+        for copier in self.all():
             copier.close()
 
 
@@ -119,7 +136,7 @@ def test_killed_copiers_and_broker_copy_every_record_exactly_once_in_order(
     server: Server, copiers: Copiers
 ) -> None:
     dice = random.Random("copy loop")
-    with Feed(server.bootstrap, SOURCE, partitions=SOURCE_PARTITIONS) as feed:
+    with Feed(server.bootstrap, SOURCE, partitions=SOURCE_PARTITIONS, pause_seconds=0.04) as feed:
         for _ in range(ROUNDS):
             copiers.wait_steps(dice.randint(1, STEPS_MAX))
             strike(dice.choice(("copier", "copier", "broker", "all")), server, copiers, dice)
@@ -127,18 +144,47 @@ def test_killed_copiers_and_broker_copy_every_record_exactly_once_in_order(
         values = feed.stop()
 
     wanted = by_key(values)
-    wait_until(
-        lambda: sum(map(len, copied(server).values())) >= len(values),
-        what=f"{len(values)} copies",
-        seconds=60,
-        every_seconds=0.3,
-    )
+    wait_copied(server, len(values))
     for copier in copiers.alive:
         copier.leave()
     assert copied(server) == wanted
     check_given_up(server, copiers)
     assert not copiers.named("fatal")
     assert TRACEBACK not in server.stderr_text()
+
+
+def test_frozen_copier_wakes_up_fenced_and_adds_nothing(server: Server, copiers: Copiers) -> None:
+    """It is taken for dead in the middle of a transaction, replaced under its own id, and goes on later."""
+    with Feed(server.bootstrap, SOURCE, partitions=SOURCE_PARTITIONS, pause_seconds=0.04) as feed:
+        copiers.wait_steps(20)
+        zombie = copiers.freeze_in_transaction(0)
+        copiers.wait_steps(40)
+        values = feed.stop()
+        wait_copied(server, len(values))
+        zombie.thaw()
+        wait_until(lambda: not zombie.is_alive, what="the zombie to give up", seconds=40)
+
+    assert copied(server) == by_key(values)
+    zombie.close()
+    (last_words,) = zombie.named("fatal")
+    assert last_words["name"] in ("_FENCED", "INVALID_PRODUCER_EPOCH", "PRODUCER_FENCED"), last_words
+
+
+def wait_write(copier: TellingProcess) -> None:
+    """Until it has written once more."""
+    before = len(copier.named("produced"))
+    wait_until(lambda: len(copier.named("produced")) > before, what="a write", every_seconds=0.0005)
+
+
+def wait_copied(server: Server, count: int) -> None:
+    """Until a reader of committed records has seen so many; that may take its time, but not stand still."""
+    seen, moved_at = 0, time.monotonic()
+    with consumer(server.bootstrap, isolation_level="read_committed", fetch_wait_max_ms=50) as reader:
+        reader.assign([TopicPartition(TARGET, number, 0) for number in range(TARGET_PARTITIONS)])
+        while seen < count:
+            found = len([one for one in reader.consume(1000, 0.5) if one.error() is None])
+            seen, moved_at = seen + found, time.monotonic() if found else moved_at
+            assert time.monotonic() < moved_at + 40, f"the copying stands still at {seen} of {count}"
 
 
 def strike(what: str, server: Server, copiers: Copiers, dice: random.Random) -> None:

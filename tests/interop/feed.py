@@ -10,15 +10,15 @@ from confluent_kafka import KafkaError, Message, Producer
 class Feed:
     """Sends numbered records to every partition of a topic in turn until it is stopped; retries by itself."""
 
-    ROUND_PAUSE_SECONDS = 0.02
     KEYS_PER_PARTITION = 5
 
-    def __init__(self, bootstrap: str, topic: str, *, partitions: int) -> None:
+    def __init__(self, bootstrap: str, topic: str, *, partitions: int, pause_seconds: float = 0.02) -> None:
         self.values: list[str] = []
         """What was acknowledged; in the order of the log, for one partition."""
         self.errors: list[KafkaError] = []
         self._topic = topic
         self._partitions = partitions
+        self._pause_seconds = pause_seconds
         self._is_stopping = threading.Event()
         self._producer = Producer(
             {
@@ -58,7 +58,7 @@ class Feed:
                 self._send(partition, number)
             number += 1
             self._producer.poll(0)
-            self._is_stopping.wait(self.ROUND_PAUSE_SECONDS)
+            self._is_stopping.wait(self._pause_seconds)
         if self._producer.flush(50):
             self.errors.append(KafkaError(KafkaError._TIMED_OUT))
 

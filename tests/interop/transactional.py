@@ -1,6 +1,7 @@
 """Transactional producers of every Python client behind one face, so that a story is told once for all."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -183,7 +184,7 @@ class AiokafkaTransactional:
             raise TransactionFailedError from error
 
 
-CLIENTS = {
+CLIENTS: dict[str, Callable[..., Transactional]] = {
     "confluent": ConfluentTransactional,
     "kafka-python": KafkaPythonTransactional,
     "aiokafka": AiokafkaTransactional,
