@@ -16,7 +16,7 @@ install: .venv/.base  ## install Penstock into .venv
 run: .venv/.base  ## run a broker on 127.0.0.1:9092
 	$(BIN)/penstock serve
 
-demo: .venv/.base  ## the main job end to end: serve, create, produce, consume, show the numbers
+demo: .venv/.base  ## the main job end to end: serve, produce, consume, copy exactly once, show the numbers
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests

@@ -1,4 +1,4 @@
-"""The main job, end to end: start a broker, create a topic, produce, consume, check, show the numbers.
+"""The main job, end to end: a broker, a topic, producing, consuming, copying exactly once, the numbers.
 
 Run it with ``make demo``. It uses a free port and a temporary directory, and leaves nothing behind.
 """
@@ -19,6 +19,9 @@ from rich.table import Table
 TOPIC = "orders"
 PARTITIONS = 4
 MESSAGES = 200_000
+COPIED = "invoices"
+COPIED_MESSAGES = 20_000
+COPIES_PER_TRANSACTION = 2_000
 PRODUCTS = ("valve", "pump", "turbine", "gauge", "pipe")
 
 console = Console()
@@ -35,16 +38,18 @@ def main() -> int:
             create_topic(address)
             produce_seconds, acknowledged = produce(address)
             consume_seconds, counts, disorder = consume(address, acknowledged)
+            copied = copy_exactly_once(address)
         finally:
             broker.send_signal(signal.SIGTERM)
             broker.wait(timeout=20)
         show(produce_seconds, consume_seconds, counts)
+        console.print(f"{copied:,} copied to [bold]{COPIED}[/] in transactions, each exactly once")
         complete = sum(counts.values()) == acknowledged == MESSAGES and not disorder
         console.print(
             f"{acknowledged:,} acknowledged, {sum(counts.values()):,} read back, {disorder} out of order: "
             + ("[green]all there, in order[/]" if complete else "[red]something is wrong[/]")
         )
-        return 0 if complete and broker.returncode == 0 else 1
+        return 0 if complete and copied == COPIED_MESSAGES and broker.returncode == 0 else 1
 
 
 def start_broker(directory: str) -> tuple[subprocess.Popen[str], str]:
@@ -113,6 +118,60 @@ def consume(address: str, expected: int) -> tuple[float, Counter[str], int]:
     seconds = time.perf_counter() - started
     consumer.close()
     return seconds, counts, disorder
+
+
+def copy_exactly_once(address: str) -> int:
+    """Copy orders as a member of a group, records and offsets in one transaction; count what came of it.
+
+    Every third transaction is aborted and done again: readers of committed records see nothing of that.
+    """
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "copier",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+        }
+    )
+    producer = Producer({"bootstrap.servers": address, "transactional.id": "copier", "linger.ms": 5})
+    producer.init_transactions(30)
+    consumer.subscribe([TOPIC])
+    copied = 0
+    for number in track(range(COPIED_MESSAGES // COPIES_PER_TRANSACTION), "copying", console=console):
+        batch = consumer.consume(COPIES_PER_TRANSACTION, timeout=15)
+        for is_commit in (False, True) if number % 3 == 2 else (True,):
+            producer.begin_transaction()
+            for message in batch:
+                producer.produce(COPIED, message.value(), message.key())
+            producer.send_offsets_to_transaction(
+                consumer.position(consumer.assignment()), consumer.consumer_group_metadata()
+            )
+            producer.commit_transaction() if is_commit else producer.abort_transaction()
+        copied += len(batch)
+    consumer.close()
+    return copied if count_committed(address) == copied else -1
+
+
+def count_committed(address: str) -> int:
+    """How many different copies a reader of committed records finds, or -1 if one is there twice."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": "auditor",
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+        }
+    )
+    consumer.assign([TopicPartition(COPIED, 0, 0)])
+    found: list[bytes] = []
+    deadline = time.perf_counter() + 30
+    while time.perf_counter() < deadline:
+        messages = consumer.consume(10_000, timeout=0.2)
+        found += [message.value() for message in messages if message.error() is None]
+        if any(message.error() is not None for message in messages):
+            break  # the end
+    consumer.close()
+    return len(found) if len(set(found)) == len(found) else -1
 
 
 def show(produce_seconds: float, consume_seconds: float, counts: Counter[str]) -> None:
