@@ -44,7 +44,7 @@ from penstock.metadata.producer_ids import allocate_producer_ids
 from penstock.metadata.records import BrokerEndpoint
 from penstock.metadata.registration import register_broker
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, CorruptLogError, StorageError
+from penstock.model.errors import ApiError, CorruptLogError, FlushFailedError, StorageError
 from penstock.model.ids import NodeId, Offset, TopicId, TopicPartition
 from penstock.model.names import METADATA_TOPIC
 from penstock.storage.filesystem import FileSystem
@@ -325,7 +325,11 @@ class Broker:
         if not self._is_loaded:
             return
         self.config = broker_config_in(image, self._started_with)
-        await self.partitions.follow(before, image, self.config)
+        try:
+            await self.partitions.follow(before, image, self.config)
+        except FlushFailedError as error:
+            self.fail(error)  # the directory of a new partition may be gone after the next outage
+            raise
         self.partitions.configure(image, self.config, image.resources_changed_since(before))
         for coordinator in self.coordinators:
             coordinator.follow(before, image)
