@@ -55,10 +55,12 @@ class Copier(Workload):
         self._membership = Membership(self, settings.group)
         self._transaction = TransactionEnds(self, settings.transactions)
         self._positions: dict[int, int] = {}
+        #: Whether the last round over all its partitions found nothing to copy.
+        self._has_caught_up = False
 
     async def run(self) -> None:
-        """Copy until it is over, then leave."""
-        while not self.is_over:
+        """Copy until it is over and everything is copied, then leave."""
+        while not (self.is_over and self._has_caught_up):
             await self.pause(self._settings.pause_seconds)
             # What an earlier transaction came to must be settled before the offsets mean anything.
             if not await self._transaction.prepare():
@@ -86,11 +88,14 @@ class Copier(Workload):
         return False
 
     async def _copy_while_member(self) -> None:
-        while not self.is_over and await self._membership.heartbeat():
+        while await self._membership.heartbeat():
             self.on_progress()
+            self._has_caught_up = True
             for partition in self._positions:
                 if not await self._advance(partition):
                     return
+            if self.is_over and self._has_caught_up:
+                return
             await self.pause(self._settings.pause_seconds)
 
     async def _advance(self, partition: int) -> bool:
@@ -98,10 +103,12 @@ class Copier(Workload):
         try:
             found = await fetch(self.client, self._source, partition, self._positions[partition], COMMITTED)
         except Unanswered:
+            self._has_caught_up = False
             return True
-        if found.error_code or found.next_offset == self._positions[partition]:
+        if not found.error_code and found.next_offset == self._positions[partition]:
             return True
-        if not await self._transaction.begin():
+        self._has_caught_up = False
+        if found.error_code or not await self._transaction.begin():
             return True
         try:
             await self._copy(partition, found)

@@ -54,5 +54,4 @@ class TransactionalProducer(Workload):
             self._transaction.abandon()
             return
         decision = ABORT if self.draw.random() < settings.abort_share else COMMIT
-        if await self._transaction.end(decision):
-            self.on_progress()
+        await self._transaction.end(decision)
