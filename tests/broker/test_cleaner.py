@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
 from tests.storage.compaction_testing import append, compacted_config, keyed_batch, offsets_in, roll
 from tests.storage.log_testing import make_disk
 
@@ -193,10 +194,11 @@ async def test_failed_flush_ends_the_broker() -> None:
     assert len(broker.failures) == 1
 
 
+@pytest.mark.slow
 @on_loop
 async def test_released_log_is_let_go_at_any_moment() -> None:
     broker = FakeBroker()
-    for moment in range(1, 60):
+    for moment in range(1, 60, 2):
         broker = FakeBroker()
         partition = broker.add_log("some", updates=30)
         calls = iter(range(moment))

@@ -108,10 +108,11 @@ class Compaction:
                 yield len(run.data)
 
     def clean(self, segments: Sequence[Segment], cleaned: CleanedSegment) -> Iterator[int]:
-        """Write what is wanted of some neighbouring segments; answers after each slice how much was read."""
+        """Write what is wanted of some neighbouring segments; answers after each slice how much was moved."""
         last_offset = segments[-1].next_offset - 1
         for segment in segments:
             for run in self._read(segment):
+                before = cleaned.segment.size
                 for position, header in run.batches:
                     data = _part(run, position, header)
                     kept = self._clean_batch(header, data, cleaned, is_last=header.last_offset == last_offset)
@@ -121,7 +122,7 @@ class Compaction:
                         cleaned.add(read_header(kept), kept)
                     self.totals.read_records += header.record_count
                 self.totals.read_bytes += len(run.data)
-                yield len(run.data)
+                yield len(run.data) + cleaned.segment.size - before
         cleaned.finish()
         self.totals.kept_records += cleaned.record_count
         self.totals.kept_bytes += cleaned.segment.size
