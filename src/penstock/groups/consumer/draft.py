@@ -29,11 +29,6 @@ class Draft:
         """The group it is about."""
         return self.ledger.group_id
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether nothing has been written."""
-        return not self._records
-
     def write(self, *records: ConsumerGroupRecord) -> None:
         """Decide on these records."""
         self.extend(records)

@@ -38,7 +38,6 @@ from penstock.groups.consumer_records import ConsumerGroupMemberMetadataValue
 from penstock.groups.context import ShardContext
 from penstock.groups.partitions import Partitions, by_topic, flatten
 from penstock.groups.settings import GroupSettings
-from penstock.groups.timers import DeadlineKind
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis
@@ -98,8 +97,8 @@ def heartbeat(
     owned = None if request.topic_partitions is None else flatten(request.topic_partitions)
     after = move_on(draft, before.member_id, owned, timers, now)
     timers.hear_of(after, now)
-    for kind in (DeadlineKind.MEMBER_JOIN, DeadlineKind.MEMBER_SYNC):
-        timers.cancel(kind, after.member_id)
+    if before.speaks_classic:
+        timers.expect_heartbeats_only(after.member_id)
     response = _alive(request, before, after, context.settings)
     return Outcome(records=draft.records()) + answer(event.token, response)
 

@@ -60,7 +60,7 @@ def take_place(draft: Draft, old: ConsumerMember, new_id: str, timers: ConsumerT
 def describe_itself(draft: Draft, member_id: str, profile: ConsumerGroupMemberMetadataValue) -> bool:
     """Write down what a member says of itself; whether another assignment follows from that."""
     known = draft.ledger.members.get(member_id)
-    if known is not None and known.profile == profile:
+    if known is not None and (known.profile is profile or known.profile == profile):
         return False
     draft.write(profile_record(draft.group_id, member_id, profile))
     return known is None or _wants(known.profile) != _wants(profile)

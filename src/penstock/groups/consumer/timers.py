@@ -71,6 +71,11 @@ class ConsumerTimers:
         for kind in _OF_MEMBERS[1:]:
             self.cancel(kind, member_id)
 
+    def expect_heartbeats_only(self, member_id: str) -> None:
+        """A member has changed its protocol: it will neither join nor sync any more."""
+        self.cancel(DeadlineKind.MEMBER_JOIN, member_id)
+        self.cancel(DeadlineKind.MEMBER_SYNC, member_id)
+
     def at_once(self, kind: DeadlineKind, now: Millis) -> None:
         """Have something done for the whole group as soon as what was decided is replayed."""
         self._set(kind, "", now, 0)
