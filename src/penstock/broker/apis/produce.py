@@ -65,9 +65,15 @@ def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
                 _append(broker, partition, data, request, version, now, outcome)
             except ApiError as error:
                 outcome.fail(error)
-    for outcome in parked.outcomes:
-        if outcome.partition is not None:
-            outcome.await_acks(acks)
+    if acks == NO_ACKS:
+        for outcome in parked.outcomes:
+            if outcome.partition is not None:
+                outcome.settle(ErrorCode.NONE)
+    else:
+        is_replicated = acks == ALL_ACKS
+        for outcome in parked.outcomes:
+            if outcome.partition is not None:
+                outcome.partition.await_safety(outcome, is_replicated=is_replicated)
     parked.finish_or_wait(broker.deadlines, request.timeout_ms)
 
 
@@ -97,12 +103,13 @@ def _append(
     rules = partition.rules
     batch = bytearray() if data.records is None else data.records
     header = validate_produced(batch, rules, now)
-    if header.attributes:
+    attributes = header[5]
+    if attributes:
         _check_codec(header, version)
     if needs_rewrite(header, rules):
         batch = rewrite_batch(batch, header, rules, now)
         header = read_header(batch)
-    if header.attributes & TRANSACTIONAL_BIT:
+    if attributes & TRANSACTIONAL_BIT:
         broker.transactional_appends.submit(
             request.transactional_id,
             TransactionalBatch(
