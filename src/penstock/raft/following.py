@@ -109,15 +109,14 @@ class Following:
 
     def on_snapshot(self, request: InstallSnapshot) -> None:
         """Take a piece of a snapshot."""
-        state = self._state
         if self._install is not None:
             return
-        if request.snapshot_id.end_offset <= state.commit_offset:
+        if self._is_behind(request.snapshot_id):
             self._respond_to_piece(request, request.position, is_installed=True)
             return
         if request.snapshot_id != self._incoming or request.position == 0:
             self._incoming, self._expected_position = request.snapshot_id, 0
-        if request.position == self._expected_position:
+        if self._is_next(request):
             self._take_piece(request)
         if self._install is None:
             self._respond_to_piece(request, self._expected_position, is_installed=False)
@@ -138,6 +137,13 @@ class Following:
         """What arrived is no snapshot: once more from the beginning."""
         request = self._finish_install(snapshot_id)
         self._respond_to_piece(request, 0, is_installed=False)
+
+    def _is_behind(self, snapshot_id: SnapshotId) -> bool:
+        """Whether everything in it is committed here: to install it would be to go back."""
+        return snapshot_id.end_offset <= self._state.commit_offset
+
+    def _is_next(self, request: InstallSnapshot) -> bool:
+        return request.position == self._expected_position
 
     def _take_piece(self, request: InstallSnapshot) -> None:
         orders = self._state.draft.snapshot_orders

@@ -142,12 +142,16 @@ class Leadership:
         state = self._state
         if self._reads.is_full:
             self.refuse(event.token, Refusal.OVERLOADED)
-        elif not self.has_committed_in_its_term:
+        elif not self._knows_what_is_committed():
             self._reads.add_early(event.token)
         else:
             self._reads.add(event.token, offset=state.commit_offset, sequence=state.sequence)
             self._confirm_reads()
             self._ask_for_confirmation()
+
+    def _knows_what_is_committed(self) -> bool:
+        """Whether its commit is not behind that of a predecessor."""
+        return self.has_committed_in_its_term
 
     def waiting_tokens(self) -> list[int]:
         """Of reads that this leadership will not answer if it ends now."""

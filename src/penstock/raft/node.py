@@ -283,7 +283,8 @@ class RaftNode:
 
     def _is_addressed(self, message: Message) -> bool:
         """Whether it is for this node with this disk; whoever looks for a leader asks anybody."""
-        return message.target == self._state.key or isinstance(message, ObserveRequest)
+        key = self._state.key
+        return message.target == key or (isinstance(message, ObserveRequest) and message.sender != key)
 
     def _raises_term(self, message: Message) -> bool:
         """Whether it shows a later term than this node's; a pre-vote and an observer show nothing."""

@@ -1,12 +1,13 @@
 """The command line of the simulators.
 
 ``storage`` and ``compaction`` explore seeds, or replay one and tell its story; ``bugs`` plants each known
-mistake in turn and counts the seeds that notice it.
+mistake in turn and counts the seeds that notice it. ``raft`` and ``raft-bugs`` do the same to consensus.
 """
 
 import argparse
 from collections.abc import Sequence
 
+from penstock.sim.raft import command as raft
 from penstock.sim.storage.bugs import BUGS
 from penstock.sim.storage.reporting import measure_bugs, replay_seed, run_seeds
 
@@ -14,6 +15,8 @@ from penstock.sim.storage.reporting import measure_bugs, replay_seed, run_seeds
 def main(arguments: Sequence[str]) -> int:
     """Run a command; the exit code is 0 only if everything was as it should be."""
     options = _parser().parse_args(arguments)
+    if options.command in raft.COMMANDS:
+        return raft.run(options)
     if options.command == "bugs":
         return measure_bugs(range(options.first, options.first + options.seeds), names=options.only)
     if options.seed is not None:
@@ -39,4 +42,5 @@ def _parser() -> argparse.ArgumentParser:
     bugs.add_argument("--seeds", type=int, default=200, help="how many seeds to run for each bug")
     bugs.add_argument("--first", type=int, default=0, help="the first of them")
     bugs.add_argument("--only", action="append", choices=names, help="this bug only; may be repeated")
+    raft.add_commands(commands)
     return parser

@@ -26,6 +26,7 @@ _CRASHES = (
     Fault.CRASH_LEADER_AT_FLUSH,
 )
 _STALLS = (Fault.PAUSE, Fault.PAUSE_LEADER, Fault.SLOW_DISK)
+_CLOCKS = (Fault.CLOCKS_LEAP, Fault.CLOCKS_LEAP_AND_BOUNCE)
 _CHANGES = (Fault.ADD_VOTER, Fault.REMOVE_VOTER, Fault.REMOVE_LEADER, Fault.TRANSFER)
 
 
@@ -35,7 +36,7 @@ def draw_plan(seed: int) -> RaftPlan:
     voters = draw.choice((1, 2, 3, 3, 3, 3, 4, 5, 5))
     observers = draw.choice((0, 0, 1, 2))
     settings = _draw_settings(draw)
-    phase_ms = settings.election_timeout_ms * draw.choice((20, 40))
+    phase_ms = settings.election_timeout_ms * draw.choice((10, 20))
     count = voters + observers
     return RaftPlan(
         seed=seed,
@@ -47,8 +48,8 @@ def draw_plan(seed: int) -> RaftPlan:
         loss=draw.choice((0.0, 0.0, 0.01, 0.1, 0.25)),
         duplication=draw.choice((0.0, 0.02, 0.1)),
         flush_ms_max=max(1, settings.election_timeout_ms // draw.choice((300, 60, 12, 4))),
-        proposals_per_s=draw.choice((5, 20, 60)),
-        reads_per_s=draw.choice((0, 5, 20)),
+        proposals_per_s=draw.choice((3, 10, 30)),
+        reads_per_s=draw.choice((0, 3, 10)),
         snapshot_every=draw.choice((8, 25, 1000)),
         snapshot_keeps=draw.choice((0, 3, 10)),
         uses_wire=draw.random() < 0.1,
@@ -79,19 +80,20 @@ def _draw_faults(draw: Random, *, count: int, timeout_ms: int, phase_ms: int) ->
         *_some(draw, _NETWORK),
         *_some(draw, _CRASHES),
         *_some(draw, _STALLS),
+        *_some(draw, _CLOCKS),
         *_some(draw, _CHANGES),
         *_some(draw, (Fault.WIPE,)),
     ]
     events: list[FaultEvent] = []
     at_ms = timeout_ms * draw.choice((0, 4))
-    pause_ms = timeout_ms * draw.choice((1, 2, 4))
+    pause_ms = timeout_ms * draw.choice((0.5, 1, 2))
     while liked and at_ms < phase_ms and len(events) < FAULTS_MAX:
         events.append(
             FaultEvent(
                 at_ms=at_ms,
                 fault=draw.choice(liked),
                 nodes=tuple(draw.sample(range(count), draw.randint(1, count))),
-                duration_ms=int(timeout_ms * draw.choice((0.2, 1, 2, 4))),
+                duration_ms=int(timeout_ms * draw.choice((0.02, 0.2, 1, 3))),
             )
         )
         at_ms += int(draw.choice((0.1, 0.5, 1.0)) * pause_ms)

@@ -1,6 +1,7 @@
 """Doing what the plan says to nodes and network."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Protocol
 
@@ -8,7 +9,7 @@ from penstock.sim.raft.book import Book
 from penstock.sim.raft.clients import Clients
 from penstock.sim.raft.machine import Machine
 from penstock.sim.raft.network import Network
-from penstock.sim.raft.plan import Fault, FaultEvent
+from penstock.sim.raft.plan import Fault, FaultEvent, RaftPlan
 
 WIPE_VOTERS_MIN = 3
 """A cluster of fewer cannot lose a disk for good and go on."""
@@ -19,6 +20,7 @@ class Host(Protocol):
 
     now: int
     is_healed: bool
+    plan: RaftPlan
     book: Book
     machines: list[Machine]
     network: Network
@@ -58,6 +60,8 @@ class Faults:
                 chosen.crash_at_flush = self._draw.choice(("before", "behind"))
             case Fault.CRASH_LEADER_AT_FLUSH:
                 leader.crash_at_flush = self._draw.choice(("before", "behind"))
+            case Fault.CLOCKS_LEAP | Fault.CLOCKS_LEAP_AND_BOUNCE:
+                self._leap(event)
             case Fault.PAUSE:
                 chosen.paused_until = self._host.now + event.duration_ms
             case Fault.PAUSE_LEADER:
@@ -109,6 +113,16 @@ class Faults:
         machine.crash()
         self._host.at(self._host.now + event.duration_ms, machine.start)
 
+    def _leap(self, event: FaultEvent) -> None:
+        machines = [self._host.machines[number] for number in event.nodes]
+        for machine in machines:
+            machine.leap(self._host.plan.settings.election_timeout_ms * 2)
+        if event.fault is Fault.CLOCKS_LEAP_AND_BOUNCE:
+            bounced = self._draw.choice(self._host.machines)
+            when = self._host.now + self._draw.randrange(1, 2 + self._host.plan.delay_ms_max * 4)
+            self._host.at(when, bounced.crash)
+            self._host.at(when + self._draw.randrange(3), bounced.start)
+
     def _wipe(self, machine: Machine, event: FaultEvent) -> None:
         """Only where the promise allows it: one disk lost at a time, and enough others."""
         sets = [each.process.node.voters for each in self._host.machines if each.process is not None]
@@ -118,8 +132,12 @@ class Faults:
         )
         if not is_safe or len(sets) < len(self._host.machines):
             return
+        leader = self._leader()
         machine.wipe()
         self._host.at(self._host.now + event.duration_ms, machine.start)
+        if leader is not None and self._draw.random() < 0.5:
+            isolation = replace(event, fault=Fault.ISOLATE_LEADER, duration_ms=event.duration_ms * 3 + 500)
+            self._network_fault(isolation, leader)
         self._replace_voter(machine, event.duration_ms)
 
     def _replace_voter(self, machine: Machine, wait_ms: int) -> None:

@@ -75,6 +75,7 @@ class Machine:
         self.is_broken = False
         self._host = host
         self._drift = drift
+        self._ahead_ms = number * 1_000
         self._lives = 0
         self._wipes = 0
         self._timer_at: int | None = None
@@ -92,7 +93,13 @@ class Machine:
 
     def local_time(self) -> Millis:
         """What its clock shows."""
-        return Millis(int(self._host.now * self._drift) + self.number * 1_000)
+        return Millis(int(self._host.now * self._drift) + self._ahead_ms)
+
+    def leap(self, ahead_ms: int) -> None:
+        """Let its clock jump forward."""
+        self._ahead_ms += ahead_ms
+        self._timer_at = None
+        self._set_timer()
 
     def start(self) -> None:
         """Let a process run, unless one does."""
@@ -211,7 +218,7 @@ class Machine:
         process = self.process
         if process is None:
             return
-        deadline = process.node.next_deadline() - self.number * 1_000
+        deadline = process.node.next_deadline() - self._ahead_ms
         when = max(self._host.now, ceil(deadline / self._drift))
         if self._timer_at is None or when < self._timer_at or self._timer_at <= self._host.now:
             self._timer_at = when

@@ -22,6 +22,10 @@ class Fault(StrEnum):
     #: Crash in front of, or right behind, the next flush.
     CRASH_AT_FLUSH = "crash at a flush"
     CRASH_LEADER_AT_FLUSH = "crash the leader at a flush"
+    #: Clocks of some nodes leap ahead: several may stand for election at once, and nobody defends a leader.
+    CLOCKS_LEAP = "clocks leap"
+    #: The same, and one of them crashes a moment later and is back at once.
+    CLOCKS_LEAP_AND_BOUNCE = "clocks leap and a voter bounces"
     PAUSE = "pause"
     PAUSE_LEADER = "pause the leader"
     SLOW_DISK = "slow disk"

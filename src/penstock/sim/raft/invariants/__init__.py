@@ -21,8 +21,6 @@ class Step:
     process: Process
     event: Event
     output: Output
-    #: All processes that run now.
-    processes: tuple[Process, ...]
 
 
 class Invariant(Protocol):
