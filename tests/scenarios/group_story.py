@@ -15,13 +15,21 @@ group's state changes.
 Commands:
 
     join NAME [instance=I] [version=9] [protocols=range,sticky] [topics=orders,payments] [session=10s]
-    [rebalance=60s] restart NAME            the client forgets its id and generation sync NAME
-    [OTHER=ASSIGNMENT ...] heartbeat NAME ... leave NAME              by its id;  "leave instance=I" by an
-    administrator commit NAME TOPIC-PARTITION=OFFSET      "outside" is nobody's name transaction ID of NAME
-    commits TOPIC-PARTITION=OFFSET transaction ID ends with commit|abort fetch TOPIC-PARTITION ... [stable]
-    wait DURATION           "500ms", "3s", "10m", "8d" crash [SETTING=VALUE ...]       the coordinator dies
-    and loads its log again show                    the group as DescribeGroups has it delete group | delete
-    topic NAME
+         [rebalance=60s]
+    restart NAME                the client forgets its id and generation
+    sync NAME [OTHER=ASSIGNMENT ...]
+    heartbeat NAME ...
+    leave NAME                  by its id;  "leave instance=I" by an administrator
+    commit NAME TOPIC-PARTITION=OFFSET      "outside" is nobody's name
+    transaction ID of NAME commits TOPIC-PARTITION=OFFSET
+    transaction ID ends with commit|abort
+    fetch TOPIC-PARTITION ... [stable]
+    wait DURATION               "500ms", "3s", "10m", "8d"
+    crash [SETTING=VALUE ...]   the coordinator dies and loads its log again
+    show                        the group as DescribeGroups has it
+    delete group | delete topic NAME
+
+``consumer_story`` has those of clients that speak the consumer protocol.
 """
 
 import re
@@ -30,6 +38,7 @@ from dataclasses import dataclass, field
 
 from tests.groups.actors import GROUP, Actor, protocols
 from tests.groups.shell import Logged, Shell
+from tests.scenarios.telling import meant_assignment, short, told_assignment, told_consumer_record
 
 from penstock.coordinator.outcome import Outcome
 from penstock.groups.records import (
@@ -67,12 +76,10 @@ from penstock.wire.schema import Struct
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 SEPARATOR = "----"
 
-_NUMBERED_ID = re.compile(r"-00000000-0000-0000-0000-([0-9a-f]{12})")
 
-
-def retell(text: str) -> str:
+def retell(text: str, story: "Story | None" = None) -> str:
     """The same story with what really follows from its commands."""
-    story = Story()
+    story = story or Story()
     return "\n\n".join(_retell_block(story, block) for block in text.strip().split("\n\n")) + "\n"
 
 
@@ -89,11 +96,6 @@ def milliseconds(text: str) -> int:
     """A duration as people write it."""
     number, unit = re.fullmatch(r"(\d+)(\w+)", text).groups()  # type: ignore[union-attr]  # A bad story fails.
     return int(number) * UNITS[unit]
-
-
-def short(text: str) -> str:
-    """Ids as people can read them: ``ann-1``."""
-    return _NUMBERED_ID.sub(lambda match: f"-{int(match.group(1), 16)}", text)
 
 
 @dataclass
@@ -148,18 +150,18 @@ def told_record(record: GroupRecord) -> str:
         case OffsetCommitRecord(key=key, value=value):
             end = "is forgotten" if value is None else f"= {value.offset}"
             return f"offset {key.topic}-{key.partition} {end}"
-        case GroupMetadataRecord(value=None):
-            return "group is deleted"
-        case GroupMetadataRecord(value=GroupMetadataValue() as value):
-            return _told_generation(value)
-    raise AssertionError(f"no story has {record}")
+        case GroupMetadataRecord(value=generation):
+            return "group is deleted" if generation is None else _told_generation(generation)
+        case _:
+            return told_consumer_record(record)
 
 
 def _told_generation(value: GroupMetadataValue) -> str:
     members = "; ".join(
-        f"{short(member.member_id)} has {member.assignment.decode() or 'nothing'}" for member in value.members
+        f"{short(member.member_id)} has {told_assignment(member.assignment)}" for member in value.members
     )
-    who = f"{value.protocol}, led by {short(value.leader or '')}: {members}" if members else "nobody"
+    leader = short(value.leader or "nobody yet")
+    who = f"{value.protocol}, led by {leader}: {members}" if members else "nobody"
     return f"generation {value.generation}, {who}"
 
 
@@ -199,7 +201,7 @@ class Story:
             case JoinGroupResponse():
                 return self._told_join(self._actor(name), response)
             case SyncGroupResponse(error_code=ErrorCode.NONE, assignment=assignment):
-                return f"assigned {assignment.decode() or 'nothing'}"
+                return f"assigned {told_assignment(assignment)}"
             case OffsetFetchResponse(topics=topics):
                 return ", ".join(
                     f"{topic.name}-{each.partition_index}: "
@@ -221,7 +223,7 @@ class Story:
             return code.name
         actor.member_id, actor.generation = response.member_id, response.generation_id
         members = ", ".join(member.member_id for member in response.members)
-        leads = f", to assign: {members}" if members else f", led by {response.leader}"
+        leads = f", to assign: {members}" if members else f", led by {response.leader or 'nobody'}"
         leads += ", but not now" if response.skip_assignment else ""
         return f"{response.member_id} in generation {response.generation_id}, {response.protocol_name}{leads}"
 
@@ -237,7 +239,9 @@ class Story:
             self._actor(name).member_id, self._actor(name).generation = "", -1
 
     def _sync(self, names: list[str], options: dict[str, str]) -> None:
-        assignments = {self._actor(name).member_id: value.encode() for name, value in options.items()}
+        assignments = {
+            self._actor(name).member_id: meant_assignment(value) for name, value in options.items()
+        }
         for name in names:
             self.shell.asker = name
             self._actor(name).sync(assignments)
@@ -311,7 +315,7 @@ class Story:
         (group,) = self.shell.ask(DescribeGroupsResponse, request, version=6).groups
         self.shell.lines.append(f"{group.group_state} {group.protocol_data}".strip())
         for member in group.members:
-            assignment = member.member_assignment.decode() or "nothing"
+            assignment = told_assignment(member.member_assignment)
             self.shell.lines.append(f"  {member.member_id} has {assignment}")
 
     def _delete(self, names: list[str], options: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.scenarios.consumer_story import ConsumerStory
 from tests.scenarios.group_story import retell
 
 STORIES = sorted((Path(__file__).parent / "groups").glob("*.txt"))
@@ -16,7 +17,7 @@ REWRITE = os.environ.get("REWRITE_STORIES") == "1"
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 def test_group_story_happens_as_it_is_told(path: Path) -> None:
     told = path.read_text()
-    happened = retell(told)
+    happened = retell(told, ConsumerStory())
     if REWRITE:
         path.write_text(happened)
     else:
