@@ -55,6 +55,9 @@ def _append(
     broker: "Broker", partition: Partition, marker: TransactionMarker, version: TransactionVersion
 ) -> int:
     """The offset that must be committed for the marker to be."""
+    if partition.log.refusal is not None:
+        # What a log knows of its producers then includes markers that it could not write.
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{partition}: {partition.log.refusal}")
     producer = partition.log.producers.get(marker.producer_id)
     known_epoch = None if producer is None else producer.epoch
     verdict = judge_marker(marker_epoch=marker.producer_epoch, known_epoch=known_epoch, version=version)
