@@ -2,12 +2,13 @@
 
 import asyncio
 
+from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
+
 from penstock.broker.transaction_markers import write_marker
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.records.control import TransactionMarker
 from penstock.transactions.version import TransactionVersion
-from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
 
 
 def test_marker_that_found_no_room_is_not_taken_for_written_when_it_comes_again() -> None:
