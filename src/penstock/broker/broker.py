@@ -248,12 +248,17 @@ class Broker:
     async def _use_reserve(self) -> None:
         is_released = await self.workers.call(self.log_directory.room.release_reserve)
         logger.error("disk is full, produce requests are refused", extra={"reserve_given_up": is_released})
-        await self._rewind(self.quorum.log)
+        try:
+            await self._rewind(self.quorum.log)
+        except FlushFailedError as error:
+            self.fail(error)
 
     async def recover_from_full_disk(self) -> None:
         """There is room: logs that had to give up a write may go on."""
         for log in list(self.log_directory.logs.values()):
             await self._rewind(log)
+        if self.partitions.is_incomplete:
+            await self.quorum.follow_again()
 
     async def _rewind(self, log: Log) -> None:
         job = log.begin_rewind()

@@ -17,7 +17,7 @@ from penstock.metadata.effective_config import topic_config_in
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.resources import ConfigResource, ResourceType
 from penstock.metadata.topic_image import PartitionImage, TopicImage
-from penstock.model.errors import StorageError
+from penstock.model.errors import DiskFullError, StorageError
 from penstock.model.ids import NodeId, Offset, TopicPartition
 from penstock.records.validation import ProduceRules
 from penstock.replication.leader import PartitionLeader
@@ -61,6 +61,8 @@ class Partitions:
         self._tail_cache = tail_cache
         self._clock = clock
         self._cleaner = cleaner
+        #: Whether a full disk kept some partition from being made; tried again with the next ``follow``.
+        self.is_incomplete = False
 
     async def load(self, image: ClusterImage, config: BrokerConfig) -> None:
         """Open everything that the image says is here, at start."""
@@ -78,7 +80,12 @@ class Partitions:
             topic for topic_id, topic in before.topics_by_id.items() if topic_id not in image.topics_by_id
         ]
         await self._delete(gone)
-        changed = [topic for topic in image.topics.values() if topic is not before.topics.get(topic.name)]
+        changed = [
+            topic
+            for topic in image.topics.values()
+            if self.is_incomplete or topic is not before.topics.get(topic.name)
+        ]
+        self.is_incomplete = False
         await self._create(changed, image, config)
 
     def configure(
@@ -98,7 +105,11 @@ class Partitions:
         if specs:
             now = self._clock.wall_ms()
             load = self._directory.begin_create(specs, tail_cache=self._tail_cache, now=now)
-            await self._run(load, image, config)
+            try:
+                await self._run(load, image, config)
+            except DiskFullError as error:
+                for spec in specs:
+                    self._note_unavailable(spec.partition, error)
 
     async def _delete(self, topics: list[TopicImage]) -> None:
         gone = [partition for topic in topics for partition in self._replicas.remove_topic(topic.name)]
@@ -141,11 +152,12 @@ class Partitions:
         try:
             await self._workers.call(job.run)
         except StorageError as error:
-            self._replicas.unavailable[job.spec.partition] = str(error)
-            logger.error(
-                "partition cannot be opened",
-                extra={"partition": str(job.spec.partition), "reason": str(error)},
-            )
+            self._note_unavailable(job.spec.partition, error)
+
+    def _note_unavailable(self, partition: TopicPartition, error: StorageError) -> None:
+        self.is_incomplete |= isinstance(error, DiskFullError)
+        self._replicas.unavailable[partition] = str(error)
+        logger.error("partition cannot be opened", extra={"partition": str(partition), "reason": str(error)})
 
     def _add(self, spec: LogSpec, log: Log, image: ClusterImage, settings: TopicSettings) -> None:
         name, index = spec.partition

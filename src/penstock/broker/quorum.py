@@ -65,6 +65,11 @@ class Quorum:
                 await self._on_change(before, self.image)
             return result.response
 
+    async def follow_again(self) -> None:
+        """Have the present image followed once more, by somebody who could not follow all of it before."""
+        async with self._lock:
+            await self._on_change(self.image, self.image)
+
     def flush_finished(self, job: FlushJob) -> None:
         """The records are durable."""
         self._on_flushed(self.log, job.size_bytes)

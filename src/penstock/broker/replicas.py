@@ -51,6 +51,7 @@ class Replicas:
 
     def add(self, partition: Partition) -> None:
         """Begin to serve a partition."""
+        self.unavailable.pop(TopicPartition(partition.topic, partition.index), None)
         self._by_name.setdefault(partition.topic, {})[partition.index] = partition
         self._by_id.setdefault(partition.topic_id, {})[partition.index] = partition
 

@@ -1,0 +1,30 @@
+"""Topics that are created while the disk is full."""
+
+import asyncio
+
+from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
+
+
+def test_topic_created_on_a_full_disk_is_served_once_there_is_room() -> None:
+    """Its metadata was written; only its directories had no room."""
+
+    async def scenario() -> tuple[int, int, int]:
+        disk = new_disk()
+        async with living_broker(disk) as broker:
+            metadata_bytes = 1000
+            capacity, disk.capacity_bytes = disk.capacity_bytes, disk.used_bytes + metadata_bytes
+            make_directory = disk.make_directory
+
+            def fill_then_make(path: str) -> None:
+                disk.capacity_bytes = disk.used_bytes
+                make_directory(path)
+
+            disk.make_directory = fill_then_make  # type: ignore[method-assign] # the disk fills up just then
+            await make_topic(broker)
+            refused = len(broker.replicas.unavailable)
+            disk.make_directory = make_directory  # type: ignore[method-assign]
+            disk.capacity_bytes = capacity
+            await broker.recover_from_full_disk()
+            return refused, len(broker.replicas.unavailable), len(broker.replicas.of_topic("orders"))
+
+    assert asyncio.run(scenario()) == (2, 0, 2)
