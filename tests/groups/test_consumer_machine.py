@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.groups.actors import GROUP
@@ -210,7 +211,7 @@ class Machine(RuleBasedStateMachine):
             self.epochs[member_id] = epoch
 
 
-TestConsumerMachine = Machine.TestCase
-TestConsumerMachine.settings = settings(
+Machine.TestCase.settings = settings(
     max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
+TestConsumerMachine = pytest.mark.slow(Machine.TestCase)

@@ -5,6 +5,7 @@ consumers of a classic group tell each other, as far as a broker has to understa
 
 Read ``group_state`` first, the theory of classic groups; then ``shard`` (the door), ``classic_group`` (what
 the log says against what memory runs ahead with), ``rebalance`` (a round), ``join``, ``sync`` and
-``leave``. Offsets are kept in ``offsets``, one file per API round it. Another kind of group fits in behind
-``group``.
+``leave``. Offsets are kept in ``offsets``, one file per API round it. What a shard asks of any kind of group
+is in ``group``; consumer groups, which the coordinator assigns, are in ``consumer``, and how it assigns in
+``assignors``. A third kind fits in beside them.
 """

@@ -4,7 +4,7 @@ from collections import Counter
 from math import ceil
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.groups.assignors import ASSIGNORS
@@ -20,6 +20,7 @@ MEMBERS = [f"member-{number}" for number in range(12)]
 
 counts = st.dictionaries(st.sampled_from(IDS), st.integers(1, 12), min_size=1)
 some_members = st.lists(st.sampled_from(MEMBERS), min_size=1, unique=True)
+few = settings(max_examples=40)
 every_assignor = pytest.mark.parametrize("assignor", ASSIGNORS.values(), ids=ASSIGNORS)
 
 
@@ -61,6 +62,7 @@ def by_number(assigned: dict[str, Partitions], topic_id: TopicId) -> dict[int, s
 
 
 @every_assignor
+@few
 @given(group=mixed())
 def test_every_partition_goes_to_exactly_one_member_that_wants_it(
     assignor: Assignor, group: GroupSpec
@@ -78,6 +80,7 @@ def test_every_partition_goes_to_exactly_one_member_that_wants_it(
 
 
 @every_assignor
+@few
 @given(group=mixed())
 def test_answer_depends_on_the_question_alone(assignor: Assignor, group: GroupSpec) -> None:
     turned = GroupSpec(
@@ -88,6 +91,7 @@ def test_answer_depends_on_the_question_alone(assignor: Assignor, group: GroupSp
 
 
 @every_assignor
+@few
 @given(group=mixed())
 def test_assignment_that_was_made_stays_as_it_is(assignor: Assignor, group: GroupSpec) -> None:
     first = assignor(group)
@@ -98,6 +102,7 @@ def test_assignment_that_was_made_stays_as_it_is(assignor: Assignor, group: Grou
     assert assignor(GroupSpec(members=again, partition_counts=group.partition_counts)) == first
 
 
+@few
 @given(members=some_members, counts=counts, previous=mixed())
 def test_members_that_want_the_same_differ_by_one_at_most(
     members: list[str], counts: dict[TopicId, int], previous: GroupSpec
@@ -107,6 +112,7 @@ def test_members_that_want_the_same_differ_by_one_at_most(
     assert max(sizes) - min(sizes) <= 1
 
 
+@few
 @given(group=mixed())
 def test_nobody_has_two_more_than_another_who_could_have_one_of_them(group: GroupSpec) -> None:
     assigned = assign_uniformly(group)
