@@ -1,79 +1,80 @@
-"""The leader of one partition: which offsets every in-sync replica has on disk.
+"""The leader of one partition during one leader epoch: which offsets every in-sync replica has on disk.
 
 A record is committed when it is flushed on every member of the in-sync set (the ISR). The high watermark is
-the first offset that is not: the smallest durable end offset among the ISR. It only moves forward; consumers
-see nothing above it, and acks=all is answered when it passes.
+the first offset that is not. It only moves forward; consumers see nothing above it, and acks=all is answered
+when it passes.
 
-``min.insync.replicas`` guards against a set that has shrunk too far. It counts only as far as there are
-replicas at all: a partition with one replica cannot have two in sync (KIP-966).
+The ISR is the controller's: the leader proposes, and believes what the metadata log says. Between a proposal
+and the log's word nobody knows which set holds, so a record must be on both (the *maximal* ISR): whichever of
+them the controller elects from, nothing committed is missing. The controller's answer alone moves nothing.
+A set proposed under one ``min.insync.replicas`` must not be used under another, and only the log says which
+came first.
+
+``min.insync.replicas`` guards against a set that has shrunk too far: below it nothing is committed at all, so
+those who left it stay eligible to lead (KIP-966). It counts only as far as there are replicas.
 
 The machine is fed facts and answers with orders; it does no I/O and holds no futures.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import assert_never, overload
 
-from penstock.model.error_codes import ErrorCode
+from penstock.model.error_codes import RETRIABLE, ErrorCode
 from penstock.model.errors import ApiError, InvariantError
-from penstock.model.ids import LeaderEpoch, NodeId, Offset
+from penstock.model.ids import LeaderEpoch, Millis, NodeId, Offset
+from penstock.replication.assignment import RECOVERED, Assignment
+from penstock.replication.follower_progress import NEVER, UNKNOWN, FollowerProgress
+from penstock.replication.leader_events import (
+    AssignmentChanged,
+    BrokersChanged,
+    FollowerFetched,
+    LeaderEffect,
+    LeaderEvent,
+    LocalLogFlushed,
+    MinInsyncReplicasChanged,
+    ProposalAnswered,
+    ProposeIsr,
+    PublishHighWatermark,
+    TimePassed,
+)
+from penstock.replication.leader_start import LeaderStart
 
+__all__ = [
+    "LocalLogFlushed",
+    "MinInsyncReplicasChanged",
+    "PartitionLeader",
+    "PublishHighWatermark",
+]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalLogFlushed:
-    """The leader's own log is on disk up to here."""
+_NOTHING: tuple[PublishHighWatermark, ...] = ()
 
-    end_offset: int
+_CERTAINLY_REFUSED = frozenset({ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED})
+"""After these the partition is certainly as it was: the controller knew its epoch, and wrote nothing."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowerFlushed:
-    """A follower has asked for records from here on, so all before are on its disk."""
-
-    node_id: NodeId
-    end_offset: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrChanged:
-    """The controller has committed another in-sync set."""
-
-    isr: tuple[NodeId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MinInsyncReplicasChanged:
-    """The topic's ``min.insync.replicas`` was set."""
-
-    min_insync_replicas: int
-
-
-Event: TypeAlias = LocalLogFlushed | FollowerFlushed | IsrChanged | MinInsyncReplicasChanged
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishHighWatermark:
-    """Tell waiting producers and consumers; everything below is on the disk of every in-sync replica."""
-
-    offset: Offset
-
-
-Effect: TypeAlias = PublishHighWatermark
-
-_NOTHING: tuple[Effect, ...] = ()
+_ASK_AGAIN = (RETRIABLE | {ErrorCode.UNKNOWN_SERVER_ERROR}) - {
+    ErrorCode.FENCED_LEADER_EPOCH,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNKNOWN_TOPIC_ID,
+}
+"""After these nobody knows whether it was written; asking again does no harm. After any other error the
+metadata log will have something to say, and until then the proposal stands."""
 
 
 class PartitionLeader:
-    """One partition, as its leader sees it during one leader epoch."""
+    """One partition, as its leader sees it."""
 
     __slots__ = (
-        "_durable_ends",
+        "_assignment",
+        "_broker_epochs",
+        "_epoch_start",
+        "_flushed",
+        "_followers",
         "_high_watermark",
         "_isr",
-        "_leader_epoch",
-        "_min_insync",
+        "_lag_max_ms",
         "_node_id",
-        "_replicas",
+        "_proposal",
     )
 
     def __init__(
@@ -86,21 +87,53 @@ class PartitionLeader:
         min_insync_replicas: int,
         high_watermark: Offset,
     ) -> None:
+        """A leader whose whole log is committed; see ``elected`` for one that has followed another."""
+        assignment = Assignment(
+            leader=node_id,
+            leader_epoch=leader_epoch,
+            partition_epoch=0,
+            replicas=tuple(replicas),
+            isr=tuple(isr),
+            min_insync_replicas=min_insync_replicas,
+        )
+        start = LeaderStart(
+            high_watermark=high_watermark, flushed_offset=high_watermark, log_end_offset=high_watermark
+        )
+        self._begin(node_id, assignment, start)
+
+    @classmethod
+    def elected(cls, node_id: NodeId, assignment: Assignment, start: LeaderStart) -> "PartitionLeader":
+        """A leader as the metadata log has just made it."""
+        leader = cls.__new__(cls)
+        leader._begin(node_id, assignment, start)
+        return leader
+
+    def _begin(self, node_id: NodeId, assignment: Assignment, start: LeaderStart) -> None:
         self._node_id = node_id
-        self._leader_epoch = leader_epoch
-        self._replicas = tuple(replicas)
-        self._isr = frozenset(isr)
-        self._min_insync = min_insync_replicas
-        #: Moves only forward; ≤ every in-sync replica's durable end.
-        self._high_watermark = high_watermark
-        #: How far each replica's disk has it. Nobody is known to have more than the high watermark yet.
-        self._durable_ends: dict[NodeId, int] = dict.fromkeys(self._replicas, high_watermark)
+        self._assignment = assignment
+        self._isr = frozenset(assignment.isr)
+        #: Moves only forward; ≤ what is on our own disk.
+        self._high_watermark = start.high_watermark
+        self._flushed: int = start.flushed_offset
+        #: Where this leader epoch begins: whoever is not as far has not got all that came before it.
+        self._epoch_start = start.log_end_offset
+        self._lag_max_ms = start.lag_max_ms
+        self._broker_epochs: Mapping[NodeId, int] = start.broker_epochs
+        #: Everybody starts unknown: what they fetched from another leader may be cut off by now.
+        self._followers: dict[NodeId, FollowerProgress] = {}
+        self._proposal: ProposeIsr | None = None
+        self._know_followers(start.now)
         self.validate()
 
     @property
     def leader_epoch(self) -> LeaderEpoch:
         """The epoch this leadership belongs to."""
-        return self._leader_epoch
+        return self._assignment.leader_epoch
+
+    @property
+    def epoch_start_offset(self) -> Offset:
+        """Where the log ended when this leadership began."""
+        return self._epoch_start
 
     @property
     def high_watermark(self) -> Offset:
@@ -108,29 +141,73 @@ class PartitionLeader:
         return self._high_watermark
 
     @property
+    def is_high_watermark_current(self) -> bool:
+        """Whether it has reached this epoch; before, what was committed under others may lie above it."""
+        return self._high_watermark >= self._epoch_start
+
+    @property
     def isr(self) -> tuple[NodeId, ...]:
         """The in-sync replicas, in the order of their ids."""
         return tuple(sorted(self._isr))
 
     @property
+    def maximal_isr(self) -> tuple[NodeId, ...]:
+        """Everybody who is in sync, or might be in the controller's eyes."""
+        return tuple(sorted(self._maximal_isr()))
+
+    @property
+    def proposal(self) -> ProposeIsr | None:
+        """What the controller was asked for and the metadata log has not answered."""
+        return self._proposal
+
+    @property
     def min_insync_replicas(self) -> int:
         """How many must be in sync for acks=all, never more than there are replicas."""
-        return min(self._min_insync, len(self._replicas))
+        return self._assignment.min_isr
 
-    def handle(self, event: Event) -> tuple[Effect, ...]:
+    @property
+    def assignment(self) -> Assignment:
+        """What the metadata log said last."""
+        return self._assignment
+
+    def follower(self, node_id: NodeId) -> FollowerProgress | None:
+        """What is known of a follower; not to be changed."""
+        return self._followers.get(node_id)
+
+    @overload
+    def handle(self, event: LocalLogFlushed) -> tuple[PublishHighWatermark, ...]: ...
+    @overload
+    def handle(self, event: LeaderEvent) -> tuple[LeaderEffect, ...]: ...
+    def handle(self, event: LeaderEvent) -> tuple[LeaderEffect, ...]:
         """Take in a fact; the only way this machine changes."""
         match event:
             case LocalLogFlushed():
-                return self._replica_flushed(self._node_id, event.end_offset)
-            case FollowerFlushed():
-                return self._replica_flushed(event.node_id, event.end_offset)
-            case IsrChanged():
-                return self._isr_changed(event.isr)
+                return self._local_log_flushed(event.end_offset)
+            case FollowerFetched():
+                return self._follower_fetched(event)
+            case TimePassed():
+                return self._time_passed(event)
+            case AssignmentChanged():
+                return self._assignment_changed(event.assignment)
+            case BrokersChanged():
+                self._broker_epochs = event.epochs
+                return self._advance()
             case MinInsyncReplicasChanged():
-                self._min_insync = event.min_insync_replicas
-                return _NOTHING
+                self._assignment = replace(self._assignment, min_insync_replicas=event.min_insync_replicas)
+                return self._advance()
+            case ProposalAnswered():
+                return self._proposal_answered(event)
             case _:
                 assert_never(event)
+
+    def check_fetch(self, node_id: NodeId, *, current_leader_epoch: int) -> None:
+        """Raise what a follower gets that is not of this leadership (KIP-320)."""
+        if current_leader_epoch < self.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        if current_leader_epoch > self.leader_epoch:
+            raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+        if node_id not in self._followers:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"Node {node_id} is no replica.")
 
     def check_enough_replicas(self) -> None:
         """Raise NOT_ENOUGH_REPLICAS if acks=all must be refused; asked before anything is appended."""
@@ -142,39 +219,150 @@ class PartitionLeader:
         if len(self._isr) < self.min_insync_replicas:
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, self._shortage())
 
+    def next_deadline(self) -> Millis | None:
+        """When a member of the ISR may have fallen too far behind; None if nobody can."""
+        members = (self._followers[node_id] for node_id in self._isr if node_id in self._followers)
+        first = min((progress.caught_up_at for progress in members), default=None)
+        return None if first is None else Millis(first + self._lag_max_ms + 1)
+
     def validate(self) -> None:
         """Raise ``InvariantError`` unless everything that must always hold does."""
         if self._node_id not in self._isr:
             raise InvariantError(f"leader {self._node_id} is not in its own in-sync set {self.isr}")
-        if not self._isr <= set(self._replicas):
-            raise InvariantError(f"in-sync set {self.isr} is not among replicas {self._replicas}")
-        if self._high_watermark > self._smallest_durable_end():
-            raise InvariantError(f"high watermark {self._high_watermark} is above what the in-sync set has")
+        if not self._isr <= set(self._assignment.replicas):
+            raise InvariantError(f"in-sync set {self.isr} is not among {self._assignment.replicas}")
+        if self._high_watermark > self._flushed:
+            raise InvariantError(
+                f"high watermark {self._high_watermark} is above {self._flushed}, where our own disk ends"
+            )
 
-    def _replica_flushed(self, node_id: NodeId, end_offset: int) -> tuple[Effect, ...]:
-        known = self._durable_ends.get(node_id)
-        if known is None:
-            raise InvariantError(f"node {node_id} is not among replicas {self._replicas}")
-        if end_offset < known and node_id in self._isr:
-            raise InvariantError(f"replica {node_id} had {known} on disk and now has {end_offset}")
-        self._durable_ends[node_id] = end_offset
+    def _local_log_flushed(self, end_offset: int) -> tuple[PublishHighWatermark, ...]:
+        if end_offset < self._flushed:
+            raise InvariantError(f"our own log had {self._flushed} on disk and now has {end_offset}")
+        self._flushed = end_offset
         return self._advance()
 
-    def _isr_changed(self, isr: tuple[NodeId, ...]) -> tuple[Effect, ...]:
-        self._isr = frozenset(isr)
+    def _follower_fetched(self, event: FollowerFetched) -> tuple[LeaderEffect, ...]:
+        progress = self._followers.get(event.node_id)
+        if progress is None:
+            raise InvariantError(f"node {event.node_id} is not among {self._assignment.replicas}")
+        if event.fetch_offset > event.log_end_offset:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        if event.broker_epoch < max(progress.broker_epoch, self._broker_epochs.get(event.node_id, UNKNOWN)):
+            # An older process of that broker. Perhaps its successor has less on its disk.
+            return _NOTHING
+        progress.fetched(
+            event.fetch_offset,
+            broker_epoch=event.broker_epoch,
+            leader_end=event.log_end_offset,
+            now=event.now,
+        )
+        progress.look(leader_end=event.log_end_offset, now=event.now, lag_max_ms=self._lag_max_ms)
+        return (*self._advance(), *self._expand(event.node_id))
+
+    def _time_passed(self, event: TimePassed) -> tuple[LeaderEffect, ...]:
+        close = {
+            node_id
+            for node_id, progress in self._followers.items()
+            if progress.look(leader_end=event.log_end_offset, now=event.now, lag_max_ms=self._lag_max_ms)
+        }
+        staying = self._isr & (close | {self._node_id})
+        is_due = staying != self._isr or self._assignment.recovery_state != RECOVERED
+        if self._proposal is not None or not is_due:
+            return self._advance()
+        return (*self._advance(), self._propose(staying))
+
+    def _assignment_changed(self, assignment: Assignment) -> tuple[LeaderEffect, ...]:
+        if assignment.leader_epoch != self.leader_epoch or assignment.leader != self._node_id:
+            raise InvariantError(
+                f"leader {self._node_id} of epoch {self.leader_epoch} is told of epoch "
+                f"{assignment.leader_epoch}, led by {assignment.leader}"
+            )
+        if assignment.partition_epoch < self._assignment.partition_epoch:
+            return _NOTHING
+        self._assignment = assignment
+        self._isr = frozenset(assignment.isr)
+        if self._proposal is not None and self._proposal.partition_epoch < assignment.partition_epoch:
+            # Accepted, or overtaken: the controller refuses what was based on an older partition epoch.
+            self._proposal = None
+        self._know_followers(NEVER)
         self.validate()
         return self._advance()
 
-    def _advance(self) -> tuple[Effect, ...]:
-        """Move the high watermark as far as the in-sync set allows."""
-        reached = self._smallest_durable_end()
+    def _proposal_answered(self, event: ProposalAnswered) -> tuple[LeaderEffect, ...]:
+        if event.proposal != self._proposal:
+            return _NOTHING
+        is_as_it_was = (
+            event.error_code is ErrorCode.NONE and event.partition_epoch <= self._proposal.partition_epoch
+        )
+        if is_as_it_was or event.error_code in _CERTAINLY_REFUSED:
+            self._proposal = None
+            return self._advance()
+        if event.error_code in _ASK_AGAIN:
+            return (self._proposal,)
+        return _NOTHING
+
+    def _expand(self, node_id: NodeId) -> tuple[LeaderEffect, ...]:
+        """Propose a follower that has, in this epoch, got all that was committed before and in it."""
+        if self._proposal is not None or node_id in self._isr or not self._is_eligible(node_id):
+            return ()
+        end_offset = self._followers[node_id].end_offset
+        if end_offset < max(self._high_watermark, self._epoch_start):
+            return ()
+        return (self._propose(self._isr | {node_id}),)
+
+    def _propose(self, isr: Iterable[NodeId]) -> ProposeIsr:
+        self._proposal = ProposeIsr(
+            members=tuple((node_id, self._epoch_of(node_id)) for node_id in sorted(isr)),
+            leader_epoch=self.leader_epoch,
+            partition_epoch=self._assignment.partition_epoch,
+            recovery_state=RECOVERED,
+        )
+        return self._proposal
+
+    def _epoch_of(self, node_id: NodeId) -> int:
+        """The process that is meant: the one that fetched, or for whoever has not yet, the one that lives."""
+        progress = self._followers.get(node_id)
+        if progress is not None and progress.broker_epoch != UNKNOWN:
+            return progress.broker_epoch
+        return self._broker_epochs.get(node_id, UNKNOWN)
+
+    def _is_eligible(self, node_id: NodeId) -> bool:
+        """Whether the process that fetched is the one the metadata log has, and active."""
+        epoch = self._followers[node_id].broker_epoch
+        return epoch != UNKNOWN and self._broker_epochs.get(node_id) == epoch
+
+    def _maximal_isr(self) -> frozenset[NodeId]:
+        if self._proposal is None:
+            return self._isr
+        return self._isr | {node_id for node_id, _ in self._proposal.members}
+
+    def _advance(self) -> tuple[PublishHighWatermark, ...]:
+        """Move the high watermark as far as the maximal ISR allows, if the ISR is large enough at all."""
+        if len(self._isr) < self.min_insync_replicas:
+            return _NOTHING
+        reached = self._flushed
+        maximal = self._maximal_isr()
+        for node_id, progress in self._followers.items():
+            if progress.end_offset < reached and (node_id in maximal or self._is_about_to_join(node_id)):
+                reached = progress.end_offset
         if reached <= self._high_watermark:
             return _NOTHING
         self._high_watermark = Offset(reached)
         return (PublishHighWatermark(offset=self._high_watermark),)
 
-    def _smallest_durable_end(self) -> int:
-        return min(self._durable_ends[node_id] for node_id in self._isr)
+    def _is_about_to_join(self, node_id: NodeId) -> bool:
+        """Whether to wait for a follower outside the ISR: under load it would never reach us otherwise."""
+        return self._followers[node_id].is_close and self._is_eligible(node_id)
+
+    def _know_followers(self, now: Millis) -> None:
+        """Forget replicas that are gone, begin to watch new ones; members of the ISR get time to be heard."""
+        self._followers = {
+            node_id: self._followers.get(node_id)
+            or FollowerProgress(caught_up_at=now if node_id in self._isr else NEVER)
+            for node_id in self._assignment.replicas
+            if node_id != self._node_id
+        }
 
     def _shortage(self) -> str:
         return (
