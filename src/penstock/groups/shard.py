@@ -248,7 +248,7 @@ class GroupShard:
         if not lowest <= request.session_timeout_ms <= highest:
             raise ApiError(ErrorCode.INVALID_SESSION_TIMEOUT)
         group = self._state.groups.get(request.group_id)
-        if isinstance(group, ConsumerGroup) and group.is_empty and not request.member_id:
+        if isinstance(group, ConsumerGroup) and group.is_empty:
             return self._join_emptied(event, group, now)
         if group is None and not request.member_id:
             self._create(request.group_id)
@@ -258,7 +258,10 @@ class GroupShard:
             self._forget_if_void(request.group_id)
 
     def _join_emptied(self, event: RequestReceived, group: ConsumerGroup, now: Millis) -> Outcome:
-        """A consumer group without members becomes whatever the next one wants it to be."""
+        """A consumer group without members becomes whatever the next one wants it to be.
+
+        What it becomes knows no members: who comes with an id has to come again without.
+        """
         classic = ClassicGroup(group.group_id, self._state.context)
         joined = classic.serve(event, now)
         self._state.groups[group.group_id] = classic

@@ -85,4 +85,5 @@ class ConsumerTimers:
         self._deadlines.cancel(GroupDeadline(kind, self._group_id, member_id))
 
     def _set(self, kind: DeadlineKind, member_id: str, now: Millis, timeout_ms: int) -> None:
-        self._deadlines.set(GroupDeadline(kind, self._group_id, member_id), Millis(now + timeout_ms))
+        due = Millis(now + max(timeout_ms, 0))
+        self._deadlines.set(GroupDeadline(kind, self._group_id, member_id), due)
