@@ -17,6 +17,7 @@ from tests.storage.compaction_testing import (
 )
 from tests.storage.log_testing import DIRECTORY, make_disk, make_log, open_log, put
 
+from penstock.records.batch import read_header
 from penstock.records.record import Record
 from penstock.storage.log import Log
 from penstock.storage.log_config import LogConfig
@@ -180,3 +181,30 @@ def test_missing_segment_of_a_compacted_log_is_damage() -> None:
     disk.unlink(f"{DIRECTORY}/{segments[1].base_offset:020d}.log")
     log = open_log(disk, CONFIG, tail_bytes=0)
     assert log.recovery_report.damage is not None
+
+
+def test_log_that_kafka_compacted_is_compacted_on() -> None:
+    """Kafka lets a segment end before the next one begins, and writes no file that says where gaps may be."""
+    disk = make_disk()
+    log = make_log(disk, CONFIG, tail_bytes=0)
+    append(log, *[keyed_batch((KEYS[number % 5], b"%d" % number)) for number in range(12)])
+    roll(log)
+    segments = log.describe_segments()
+    end = log.flushed_offset
+    log.close()
+    for segment in segments[:2]:
+        # Its last batch is gone.
+        path = f"{DIRECTORY}/{segment.base_offset:020d}.log"
+        file = disk.open(path)
+        header = read_header(file.read(0, 61))
+        file.truncate(disk.size(path) - header.size_bytes)
+        file.flush()
+    log = open_log(disk, CONFIG, recovery_point=0, tail_bytes=0)
+    assert log.recovery_report.damage is None
+    expected = latest(visible(log))
+    assert compact(log) is not None
+    assert latest(visible(log)) == expected
+    disk.power_loss()
+    log = reopen(disk, end)
+    assert log.recovery_report.damage is None
+    assert latest(visible(log)) == expected

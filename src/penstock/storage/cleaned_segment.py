@@ -23,6 +23,7 @@ class CleanedSegment:
 
     __slots__ = (
         "_buffers",
+        "_end_offset",
         "_file",
         "_filesystem",
         "_unflushed_bytes",
@@ -42,6 +43,7 @@ class CleanedSegment:
         index_interval_bytes: int,
     ) -> None:
         self._filesystem = filesystem
+        self._end_offset = end_offset
         self.segment = Segment(
             filesystem,
             directory,
@@ -96,6 +98,8 @@ class CleanedSegment:
         for write in self.index_writes:
             write._replace(path=write.path + CLEANED_SUFFIX, cuts=True).run(self._filesystem)
         segment.adopt(self._file)
+        # As of every closed segment; its last batch may end before, in logs that Kafka compacted.
+        segment.next_offset = self._end_offset
         segment.publish_all()
 
     def discard(self) -> None:

@@ -10,6 +10,7 @@ from penstock.model.errors import InvariantError
 from penstock.storage import offset_index, time_index
 from penstock.storage.cleanable_part import CleanablePart, CompactionRules, cleanable_part
 from penstock.storage.cleaned_segment import CleanedSegment
+from penstock.storage.compacted_offset import UNKNOWN_GAPS, Gaps
 from penstock.storage.compaction import Compaction, CompactionOrder, NewestBatch
 from penstock.storage.log_config import FOREVER_MS
 from penstock.storage.maintained_log import MaintainedLog
@@ -116,7 +117,7 @@ class CompactedLog(MaintainedLog):
             self.directory,
             cleaned,
             group,
-            gaps_below=self._wider_gaps(group[-1].next_offset),
+            gaps=self._wider_gaps(group[-1].next_offset),
             delay_ms=self.config.file_delete_delay_ms,
         )
         return self._swap
@@ -129,8 +130,8 @@ class CompactedLog(MaintainedLog):
     def enter_swap(self, swap: SegmentSwap) -> None:
         """The swap is decided on disk: from now on readers get the new segment."""
         self._check_swap(swap)
-        if swap.gaps_below is not None:
-            self._gaps_below = swap.gaps_below
+        if swap.gaps is not None:
+            self._gaps = swap.gaps
         self._segments.replace(swap.old_segments, swap.cleaned.segment)
         self._snapshot_offsets.difference_update(segment.base_offset for segment in swap.old_segments)
         self._reader.forget()
@@ -209,14 +210,14 @@ class CompactedLog(MaintainedLog):
             max_lag_ms=self.config.max_compaction_lag_ms,
         )
 
-    def _wider_gaps(self, end_offset: int) -> int | None:
-        """Up to where the disk must allow gaps before a swap; None when it does already."""
+    def _wider_gaps(self, end_offset: int) -> Gaps | None:
+        """Where the disk must allow gaps before a swap; None when it does already."""
         if self._compaction is not None:
             # Once for all groups of the pass.
             end_offset = max(end_offset, self._compaction.order.segments[-1].next_offset)
-        if self._gaps_below is None:
-            return self.flushed_offset
-        return end_offset if end_offset > self._gaps_below else None
+        if self._gaps == UNKNOWN_GAPS:
+            return Gaps(self.flushed_offset, self.flushed_offset)
+        return self._gaps._replace(below=end_offset) if end_offset > self._gaps.below else None
 
     def _check_swap(self, swap: SegmentSwap) -> None:
         if self._swap is not swap:

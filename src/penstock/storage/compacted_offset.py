@@ -2,9 +2,13 @@
 
 Below it batches may leave gaps; at and above it a gap is damage. It is made durable before the first
 compacted segment can be seen, and never goes down. So the check stays strict where compaction never was,
-also in a topic that is no longer compacted. Where the file is missing, as in a directory that Kafka made,
-the topic's setting decides for the whole log.
+also in a topic that is no longer compacted.
+
+Our own compaction leaves no gap where two segments join, Kafka's does. Where nobody knows who compacted a
+log, as in a directory that Kafka made, the file is missing, and the topic's setting decides for all of it.
 """
+
+from typing import NamedTuple
 
 from penstock.storage.atomic_file import write_atomically
 from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS
@@ -13,23 +17,36 @@ from penstock.storage.filesystem import FileSystem, join_path
 COMPACTED_OFFSET = "compacted-offset"
 
 _VERSION = "0"
-_FILE_BYTES_MAX = 32
+_FILE_BYTES_MAX = 64
 
 
-def write_compacted_offset(filesystem: FileSystem, directory: str, offset: int) -> None:
-    """Allow gaps below ``offset``, durably."""
-    content = f"{_VERSION}\n{offset}\n".encode()
+class Gaps(NamedTuple):
+    """Where offsets may be missing."""
+
+    below: int
+    """Between batches, below this offset."""
+    joints_below: int
+    """Also between segments, below this one; never above the other."""
+
+
+NO_GAPS_AT_ALL = Gaps(NO_GAPS, NO_GAPS)
+UNKNOWN_GAPS = Gaps(GAPS_ANYWHERE, GAPS_ANYWHERE)
+
+
+def write_gaps(filesystem: FileSystem, directory: str, gaps: Gaps) -> None:
+    """Allow these gaps, durably."""
+    content = f"{_VERSION}\n{gaps.below}\n{gaps.joints_below}\n".encode()
     write_atomically(filesystem, join_path(directory, COMPACTED_OFFSET), content)
 
 
-def read_gaps_below(filesystem: FileSystem, directory: str, *, is_compacted: bool) -> int:
-    """Where the strict part begins; a file that cannot be read allows gaps anywhere."""
+def read_gaps(filesystem: FileSystem, directory: str, *, is_compacted: bool) -> Gaps:
+    """Which gaps are allowed; a file that cannot be read allows all."""
     path = join_path(directory, COMPACTED_OFFSET)
     if not filesystem.exists(path):
-        return GAPS_ANYWHERE if is_compacted else NO_GAPS
+        return UNKNOWN_GAPS if is_compacted else NO_GAPS_AT_ALL
     if filesystem.size(path) > _FILE_BYTES_MAX:
-        return GAPS_ANYWHERE
-    version, _, offset = filesystem.read_file(path).decode("ascii", "replace").strip().partition("\n")
-    if version != _VERSION or not offset.isdigit():
-        return GAPS_ANYWHERE
-    return int(offset)
+        return UNKNOWN_GAPS
+    words = filesystem.read_file(path).decode("ascii", "replace").split()
+    if len(words) != 1 + len(Gaps._fields) or words[0] != _VERSION or not all(map(str.isdigit, words)):
+        return UNKNOWN_GAPS
+    return Gaps(*map(int, words[1:]))

@@ -109,13 +109,14 @@ class Compaction:
 
     def clean(self, segments: Sequence[Segment], cleaned: CleanedSegment) -> Iterator[int]:
         """Write what is wanted of some neighbouring segments; answers after each slice how much was moved."""
-        last_offset = segments[-1].next_offset - 1
         for segment in segments:
+            last_end = segment.readable_size if segment is segments[-1] else None
             for run in self._read(segment):
                 before = cleaned.segment.size
                 for position, header in run.batches:
                     data = _part(run, position, header)
-                    kept = self._clean_batch(header, data, cleaned, is_last=header.last_offset == last_offset)
+                    is_last = position + header.size_bytes == last_end
+                    kept = self._clean_batch(header, data, cleaned, is_last=is_last)
                     if kept is data:
                         cleaned.add(header, data)
                     elif kept is not None:

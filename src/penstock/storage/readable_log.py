@@ -10,7 +10,6 @@ from operator import attrgetter
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
 from penstock.model.ids import Millis, Offset, TopicPartition
-from penstock.storage.batch_scan import GAPS_ANYWHERE
 from penstock.storage.derived_state import read_aborted
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.leader_epochs import EpochEnd
@@ -61,8 +60,8 @@ class ReadableLog:
         self.high_watermark = 0
         self._filesystem = filesystem
         self._opened_at = now
-        # What the disk knows of gaps; None when it knows nothing, and they may be anywhere.
-        self._gaps_below = None if opened.gaps_below == GAPS_ANYWHERE else opened.gaps_below
+        # What the disk knows of gaps.
+        self._gaps = opened.gaps
         self._snapshot_offsets = opened.snapshot_offsets
         self._segments = Segments(opened.segments)
         self._tail = (TailCache(TAIL_BYTES_DEFAULT) if tail_cache is None else tail_cache).tail()

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from penstock.model.errors import CorruptLogError, DiskFullError
-from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS, BadBatch, BatchChecker, CheckedRun
-from penstock.storage.compacted_offset import read_gaps_below
+from penstock.storage.batch_scan import BadBatch, BatchChecker, CheckedRun
+from penstock.storage.compacted_offset import NO_GAPS_AT_ALL, Gaps, read_gaps
 from penstock.storage.damage_report import CORRUPT_SUFFIX, Damage, read_damage_report, write_damage_report
 from penstock.storage.derived_state import (
     LogBorder,
@@ -83,7 +83,7 @@ class OpenedLog:
     log_start_offset: int
     end_offset: int
     recovery_point: int
-    gaps_below: int
+    gaps: Gaps
     report: RecoveryReport
 
 
@@ -103,7 +103,7 @@ class _Opening:
         self._config = config
         self._hints = hints
         self._report = RecoveryReport(was_clean=hints.clean)
-        self._gaps_below = NO_GAPS
+        self._gaps = NO_GAPS_AT_ALL
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
         self._producers = ProducerStates()
@@ -112,12 +112,10 @@ class _Opening:
     def run(self) -> OpenedLog:
         listing = tidy_directory(self._filesystem, self._directory)
         snapshot_offsets = self._snapshot_offsets = set(listing.snapshot_offsets)
-        self._gaps_below = read_gaps_below(
-            self._filesystem, self._directory, is_compacted=self._config.is_compacted
-        )
         self._segments = [self._existing(base_offset) for base_offset in listing.base_offsets]
         if not self._segments:
             self._segments = [self._first_segment()]
+        self._find_gaps()
         number, end = self._find_start()
         border = LogBorder(self._segments[: number + 1], end.position, end.next_offset, end.last)
         self._connect(number)
@@ -138,6 +136,15 @@ class _Opening:
     def _log_start_offset(self) -> int:
         return max(self._hints.log_start_offset, self._segments[0].base_offset)
 
+    def _find_gaps(self) -> None:
+        """See where offsets may be missing; in a log without batches, nowhere yet."""
+        is_empty = len(self._segments) == 1 and self._segments[0].size == 0
+        self._gaps = read_gaps(
+            self._filesystem, self._directory, is_compacted=self._config.is_compacted and not is_empty
+        )
+        for segment in self._segments:
+            segment.gaps_below = self._gaps.below
+
     def _existing(self, base_offset: int) -> Segment:
         segment = self._segment(base_offset, is_new=False)
         segment.size = segment.readable_size = self._filesystem.size(segment.path())
@@ -157,7 +164,6 @@ class _Opening:
             base_offset,
             index_interval_bytes=self._config.index_interval_bytes,
             is_new=is_new,
-            gaps_below=self._gaps_below,
         )
 
     def _find_start(self) -> tuple[int, SegmentEnd]:
@@ -236,7 +242,7 @@ class _Opening:
 
     def _has_hole(self, next_offset: int, following: Segment) -> bool:
         """Segments join without a gap, compacted ones too: their last batch stays, if need be empty."""
-        return next_offset < following.base_offset and self._gaps_below != GAPS_ANYWHERE
+        return next_offset < following.base_offset and following.base_offset > self._gaps.joints_below
 
     def _recover_segment(self, segment: Segment, start: SegmentEnd, *, has_successor: bool) -> SegmentEnd:
         """Check a segment from the border ``start`` on; what is good is written again.
@@ -362,7 +368,7 @@ class _Opening:
             end_offset=end_offset,
             # A damaged log must be found damaged again, so what it was known to hold is not forgotten.
             recovery_point=end_offset if is_whole else self._hints.recovery_point,
-            gaps_below=self._gaps_below,
+            gaps=self._gaps,
             report=self._report,
         )
 

@@ -10,7 +10,7 @@ Four steps (disk rule 43), each repeatable by the next start:
 """
 
 from penstock.storage.cleaned_segment import CleanedSegment
-from penstock.storage.compacted_offset import write_compacted_offset
+from penstock.storage.compacted_offset import Gaps, write_gaps
 from penstock.storage.deletion_job import rename_to_deleted, segment_paths
 from penstock.storage.filesystem import FileSystem, PathMissingError
 from penstock.storage.leftovers import CLEANED_SUFFIX, SWAP_SUFFIX
@@ -29,7 +29,7 @@ class SegmentSwap:
         "_old_files",
         "cleaned",
         "delay_ms",
-        "gaps_below",
+        "gaps",
         "old_segments",
     )
 
@@ -40,15 +40,15 @@ class SegmentSwap:
         cleaned: CleanedSegment,
         old_segments: list[Segment],
         *,
-        gaps_below: int | None,
+        gaps: Gaps | None,
         delay_ms: int,
     ) -> None:
         self._filesystem = filesystem
         self._directory = directory
         self.cleaned = cleaned
         self.old_segments = old_segments
-        #: To be written down first: up to where there may be gaps from now on. None when that is known.
-        self.gaps_below = gaps_below
+        #: To be written down first: where there may be gaps from now on. None when that is known.
+        self.gaps = gaps
         #: How long to wait between ``complete`` and ``remove``.
         self.delay_ms = delay_ms
         self._deleted: list[str] = []
@@ -58,8 +58,8 @@ class SegmentSwap:
 
     def commit(self) -> None:
         """Decide, durably, that the new segment takes the place of the old ones."""
-        if self.gaps_below is not None:
-            write_compacted_offset(self._filesystem, self._directory, self.gaps_below)
+        if self.gaps is not None:
+            write_gaps(self._filesystem, self._directory, self.gaps)
         for suffix in INDEX_SUFFIXES:
             self._rename(suffix + CLEANED_SUFFIX, suffix + SWAP_SUFFIX)
         self._filesystem.sync_directory(self._directory)
