@@ -37,6 +37,7 @@ fuzz: .venv/.dev  ## FUZZ mutated requests against the codec
 
 sim: .venv/.dev  ## SEEDS simulated disks that crash, tear, fill up and rot
 	$(BIN)/python -m penstock.sim storage --seeds $(SEEDS)
+	$(BIN)/python -m penstock.sim compaction --seeds $(SEEDS)
 
 chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -9 rounds
 	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos --timeout 1800
