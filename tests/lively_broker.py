@@ -1,4 +1,7 @@
-"""A broker's settings with which nobody waits long for what has died. Every one is Kafka's own."""
+"""A broker's settings with which nobody waits long for what has died.
+
+Every one is Kafka's own, and Apache Kafka wants them all; Penstock has no need for some of them.
+"""
 
 from penstock.config.broker_keys import BROKER_KEYS
 

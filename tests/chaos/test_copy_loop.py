@@ -19,7 +19,6 @@ from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, TRACEBACK
 from tests.conftest import MakeServer
 from tests.interop.confluent import admin_client, consumer, create_topic, read_all
 from tests.interop.feed import Feed
-from tests.interop.served import NEEDS_GROUPS, NEEDS_TRANSACTIONS
 from tests.lively_broker import LIVELY
 from tests.telling_process import TellingProcess, python_command
 
@@ -27,11 +26,9 @@ pytestmark = [
     pytest.mark.chaos,
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    NEEDS_GROUPS,
-    NEEDS_TRANSACTIONS,
 ]
 
-ROUNDS = max(30, KILL_ROUNDS) if IS_LONG_RUN else 5
+ROUNDS = max(30, KILL_ROUNDS) if IS_LONG_RUN else 3
 FREEZE_ATTEMPTS_MAX = 50
 STEPS_MAX = 60
 """Between two blows; a transaction has four."""

@@ -10,16 +10,15 @@ from confluent_kafka import Consumer, Producer
 from tests.broker_process import Server, wait_until
 from tests.cli.terminal import Answer, Terminal
 from tests.conftest import EXTERNAL_BOOTSTRAP, UniqueName
-from tests.interop.served import NEEDS_CONSUMER_PROTOCOL, NEEDS_GROUPS
 from tests.lively_broker import LIVELY
 
-pytestmark = [pytest.mark.slow, NEEDS_GROUPS]
+pytestmark = pytest.mark.slow
 
 JOIN_SECONDS_MAX = 30.0
 RECORDS = 10
 MINUTE_MS = 60_000
 
-PROTOCOLS = ["classic", pytest.param("consumer", marks=NEEDS_CONSUMER_PROTOCOL)]
+PROTOCOLS = ["classic", "consumer"]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from tests.broker_process import wait_until
 from tests.cli.terminal import Terminal
 from tests.conftest import EXTERNAL_BOOTSTRAP, MakeServer, UniqueName
-from tests.interop.served import NEEDS_TRANSACTIONS
 
 from penstock.cli.wire_client.connection import Address, Connection
 from penstock.records.builder import build_batch
@@ -17,7 +16,7 @@ from penstock.records.record import Record
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
-pytestmark = [pytest.mark.slow, NEEDS_TRANSACTIONS]
+pytestmark = pytest.mark.slow
 
 TIMEOUT_MS = 60_000
 

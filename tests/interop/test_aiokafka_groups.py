@@ -11,9 +11,8 @@ from aiokafka.structs import OffsetAndMetadata
 from tests.conftest import UniqueName
 from tests.interop.confluent import make_producer, send
 from tests.interop.conftest import MakeTopic
-from tests.interop.served import NEEDS_GROUPS
 
-pytestmark = [pytest.mark.interop, NEEDS_GROUPS]
+pytestmark = pytest.mark.interop
 
 FIRST_TIMESTAMP = 1_600_000_000_000
 SCENARIO_SECONDS = 40

@@ -10,9 +10,8 @@ from tests.broker_process import wait_until
 from tests.conftest import UniqueName
 from tests.interop.confluent import consumer, make_producer, read, send
 from tests.interop.conftest import MakeTopic
-from tests.interop.served import NEEDS_GROUPS
 
-pytestmark = [pytest.mark.interop, NEEDS_GROUPS]
+pytestmark = pytest.mark.interop
 
 FIRST_TIMESTAMP = 1_600_000_000_000
 

@@ -16,9 +16,8 @@ from tests.interop.group_members import (
     wait_processed,
     wait_settled,
 )
-from tests.interop.served import NEEDS_CONSUMER_PROTOCOL
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow, NEEDS_CONSUMER_PROTOCOL]
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 CONFLUENT = "confluent"
 

@@ -6,9 +6,8 @@ from tests.interop.conftest import MakeMember, MakeTopic
 from tests.interop.feed import Feed
 from tests.interop.group_members import MemberProcess, check_story, wait_processed, wait_settled
 from tests.interop.members.story import Partition
-from tests.interop.served import NEEDS_GROUPS
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow, NEEDS_GROUPS]
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 EAGER_CLIENTS = ("confluent", "kafka-python", "aiokafka")
 STICKY_CLIENTS = ("kafka-python", "aiokafka")

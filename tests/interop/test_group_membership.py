@@ -10,9 +10,8 @@ from tests.interop.group_members import (
     wait_processed,
     wait_settled,
 )
-from tests.interop.served import NEEDS_GROUPS
 
-pytestmark = [pytest.mark.interop, pytest.mark.slow, NEEDS_GROUPS]
+pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 CLIENTS = ("confluent", "kafka-python", "aiokafka", "kafkajs")
 STATIC_CLIENTS = ("confluent", "kafka-python", "aiokafka")

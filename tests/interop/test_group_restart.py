@@ -12,17 +12,13 @@ from tests.interop.group_members import (
     wait_processed,
     wait_settled,
 )
-from tests.interop.served import NEEDS_CONSUMER_PROTOCOL, NEEDS_GROUPS
 from tests.lively_broker import LIVELY
 
 pytestmark = [pytest.mark.interop, pytest.mark.slow]
 
 WAYS = [
-    *[
-        pytest.param(client, "classic", marks=NEEDS_GROUPS)
-        for client in ("confluent", "kafka-python", "aiokafka", "kafkajs")
-    ],
-    pytest.param("confluent", "consumer", marks=NEEDS_CONSUMER_PROTOCOL),
+    *[(client, "classic") for client in ("confluent", "kafka-python", "aiokafka", "kafkajs")],
+    ("confluent", "consumer"),
 ]
 
 

@@ -11,13 +11,11 @@ from tests.broker_process import wait_until
 from tests.conftest import UniqueName
 from tests.interop.confluent import make_producer, send
 from tests.interop.conftest import MakeTopic
-from tests.interop.served import NEEDS_GROUPS
 
 pytestmark = [
     pytest.mark.interop,
     # The client reads further message definitions when it first needs them.
     pytest.mark.filterwarnings("ignore:read_text is deprecated:DeprecationWarning"),
-    NEEDS_GROUPS,
 ]
 
 FIRST_TIMESTAMP = 1_600_000_000_000

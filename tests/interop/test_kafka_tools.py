@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.broker_process import Server
 from tests.conftest import MakeServer, UniqueName
-from tests.interop.confluent import admin_client, create_topic, make_producer, send
+from tests.interop.confluent import admin_client, create_topic, make_producer, read_all, send
 from tests.raw_kafka import Connection
 
 LIBRARIES = Path(os.environ.get("PENSTOCK_KAFKA_LIBS") or "no-such-directory")
@@ -25,6 +25,7 @@ pytestmark = [
 ]
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+CONTROL_BIT = 32
 DUMP_LOG = "kafka.tools.DumpLogSegments"
 
 
@@ -91,6 +92,26 @@ def test_java_admin_tools_describe_alter_and_delete(bootstrap: str, unique: Uniq
     directories = kafka("org.apache.kafka.tools.LogDirsCommand", *server, "--describe", "--topic-list", name)
     assert f'"{name}-0"' in directories
     kafka("org.apache.kafka.tools.TopicCommand", *server, "--delete", "--topic", name)
+
+
+def test_java_producer_transacts_in_the_second_version(bootstrap: str, unique: UniqueName) -> None:
+    """It ends a transaction every few milliseconds and never announces a partition."""
+    name, transactional_id = create_topic(admin_client(bootstrap), unique("java-tx")), unique("java")
+    kafka(
+        "org.apache.kafka.tools.ProducerPerformance",
+        *("--topic", name, "--num-records", "2000", "--record-size", "100", "--throughput", "2000"),
+        *("--producer-props", f"bootstrap.servers={bootstrap}"),
+        *("--transactional-id", transactional_id, "--transaction-duration-ms", "50"),
+    )
+    assert len(read_all(bootstrap, name, isolation_level="read_committed")) == 2000
+    described = kafka(
+        "org.apache.kafka.tools.TransactionsCommand",
+        *("--bootstrap-server", bootstrap, "describe", "--transactional-id", transactional_id),
+    )
+    assert "CompleteCommit" in described
+    with Connection(bootstrap) as raw:
+        markers = [batch for batch in raw.fetch_all(name) if batch.attributes & CONTROL_BIT]
+    assert len(markers) > 5
 
 
 def filled_and_stopped(make_server: MakeServer) -> Server:

@@ -10,9 +10,8 @@ import pytest
 from confluent_kafka import TopicPartition
 from tests.conftest import UniqueName
 from tests.interop.confluent import admin_client, consumer, create_topic, make_producer, read_all, send
-from tests.interop.served import NEEDS_GROUPS, NEEDS_TRANSACTIONS
 
-pytestmark = [pytest.mark.interop, NEEDS_GROUPS, NEEDS_TRANSACTIONS]
+pytestmark = pytest.mark.interop
 
 SCRIPT = Path(__file__).with_name("kafkajs_groups.js")
 FIRST_TIMESTAMP = 1_600_000_000_000

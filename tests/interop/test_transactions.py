@@ -1,4 +1,8 @@
-"""Transactions through every Python client: seen whole or not at all, and never from a zombie."""
+"""Transactions through every Python client: seen whole or not at all, and never from a zombie.
+
+They all speak the first version of the protocol; the second one, which the broker offers as well, is spoken
+by hand.
+"""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -9,17 +13,27 @@ from tests.broker_process import wait_until
 from tests.conftest import MakeServer, UniqueName
 from tests.interop.confluent import admin_client, consumer, create_topic, make_producer, read, read_all, send
 from tests.interop.conftest import MakeTopic
-from tests.interop.served import NEEDS_GROUPS, NEEDS_TRANSACTIONS
-from tests.interop.transactional import CLIENTS, Transactional, TransactionFailedError
+from tests.interop.second_version import SecondVersionTransactional
+from tests.interop.transactional import (
+    CLIENTS,
+    ConfluentTransactional,
+    Transactional,
+    TransactionFailedError,
+)
 from tests.lively_broker import LIVELY
 
 pytestmark = [
     pytest.mark.interop,
     # kafka-python reads further message definitions when it first needs them.
     pytest.mark.filterwarnings("ignore:read_text is deprecated:DeprecationWarning"),
-    NEEDS_GROUPS,
-    NEEDS_TRANSACTIONS,
 ]
+
+
+PRODUCERS = {**CLIENTS, "second-version": SecondVersionTransactional}
+
+
+SURVIVORS = [name for name in PRODUCERS if name != "kafka-python"]
+"""kafka-python forgets to close sockets that were refused, and warnings about it would spoil other tests."""
 
 
 class MakeTransactional(Protocol):
@@ -30,12 +44,12 @@ class MakeTransactional(Protocol):
     ) -> Transactional: ...
 
 
-@pytest.fixture(params=list(CLIENTS))
+@pytest.fixture(params=list(PRODUCERS))
 def make_transactional(request: pytest.FixtureRequest, lively: str) -> Iterator[MakeTransactional]:
     made: list[Transactional] = []
 
     def make(transactional_id: str, *, timeout_ms: int = 30_000, bootstrap: str = "") -> Transactional:
-        made.append(CLIENTS[request.param](bootstrap or lively, transactional_id, timeout_ms=timeout_ms))
+        made.append(PRODUCERS[request.param](bootstrap or lively, transactional_id, timeout_ms=timeout_ms))
         return made[-1]
 
     yield make
@@ -143,6 +157,39 @@ def test_offsets_are_committed_with_their_transaction_or_not_at_all(
     assert offset() == 5  # Waits for the marker: this client asks for stable offsets only.
 
 
+def test_both_versions_of_the_protocol_share_a_partition_and_a_group(
+    lively: str, topic: str, unique: UniqueName
+) -> None:
+    group = unique("group")
+    producers: list[Transactional] = [
+        ConfluentTransactional(lively, unique("first")),
+        SecondVersionTransactional(lively, unique("second")),
+    ]
+    for producer in producers:
+        producer.begin()
+    for number, producer in enumerate(producers * 2):
+        producer.send(topic, f"{number}")
+    producers[0].send_offset(group, topic, 1)
+    producers[0].commit()
+    producers[1].send_offset(group, topic, 2)
+    producers[1].abort()
+    for number, producer in enumerate(reversed(producers), 10):
+        producer.begin()
+        producer.send(topic, f"{number}")
+        producer.send_offset(group, topic, number)
+        producer.commit()
+
+    wait_until(
+        lambda: committed(lively, topic) == ["0", "2", "10", "11"], what="what is committed", seconds=10
+    )
+    assert everything(lively, topic) == ["0", "1", "2", "3", "10", "11"]
+    with consumer(lively, group_id=group) as client:
+        (found,) = client.committed([TopicPartition(topic, 0)], timeout=10)
+    assert found.offset == 11
+    for producer in producers:
+        producer.close()
+
+
 def test_transaction_that_takes_too_long_is_aborted(
     lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
 ) -> None:
@@ -159,6 +206,7 @@ def test_transaction_that_takes_too_long_is_aborted(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("make_transactional", SURVIVORS, indirect=True)
 def test_transaction_survives_the_death_of_the_broker(
     make_server: MakeServer, make_transactional: MakeTransactional, unique: UniqueName
 ) -> None:

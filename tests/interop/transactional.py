@@ -50,6 +50,8 @@ class ConfluentTransactional:
                 "transactional.id": transactional_id,
                 "transaction.timeout.ms": timeout_ms,
                 "linger.ms": 0,
+                # Without one, a fatal error comes out of whatever call happens to be running.
+                "error_cb": lambda _: None,
             }
         )
         self._producer.init_transactions(SECONDS)
