@@ -44,7 +44,7 @@ def draw_plan(seed: int) -> RaftPlan:
         observers=observers,
         settings=settings,
         drifts=tuple(draw.choice((1.0, 1.0, 0.95, 1.06)) for _ in range(count)),
-        delay_ms_max=max(1, settings.election_timeout_ms // draw.choice((300, 60, 20, 6))),
+        delay_ms_max=max(1, settings.election_timeout_ms // draw.choice((300, 60, 20, 6, 2))),
         loss=draw.choice((0.0, 0.0, 0.01, 0.1, 0.25)),
         duplication=draw.choice((0.0, 0.02, 0.1)),
         flush_ms_max=max(1, settings.election_timeout_ms // draw.choice((300, 60, 12, 4))),
@@ -76,14 +76,7 @@ def _draw_settings(draw: Random) -> RaftSettings:
 
 
 def _draw_faults(draw: Random, *, count: int, timeout_ms: int, phase_ms: int) -> tuple[FaultEvent, ...]:
-    liked = [
-        *_some(draw, _NETWORK),
-        *_some(draw, _CRASHES),
-        *_some(draw, _STALLS),
-        *_some(draw, _CLOCKS),
-        *_some(draw, _CHANGES),
-        *_some(draw, (Fault.WIPE,)),
-    ]
+    liked = _draw_liked(draw)
     events: list[FaultEvent] = []
     at_ms = timeout_ms * draw.choice((0, 4))
     pause_ms = timeout_ms * draw.choice((0.5, 1, 2))
@@ -98,6 +91,20 @@ def _draw_faults(draw: Random, *, count: int, timeout_ms: int, phase_ms: int) ->
         )
         at_ms += int(draw.choice((0.1, 0.5, 1.0)) * pause_ms)
     return tuple(events)
+
+
+def _draw_liked(draw: Random) -> list[Fault]:
+    """Everything, or mostly elections: those that are contested are rare, and much depends on them."""
+    if draw.random() < 0.3:
+        return [Fault.CLOCKS_LEAP, *[Fault.CLOCKS_LEAP_AND_BOUNCE] * 3, Fault.TRANSFER, Fault.CRASH_AT_FLUSH]
+    return [
+        *_some(draw, _NETWORK),
+        *_some(draw, _CRASHES),
+        *_some(draw, _STALLS),
+        *_some(draw, _CLOCKS),
+        *_some(draw, _CHANGES),
+        *_some(draw, (Fault.WIPE,)),
+    ]
 
 
 def _some(draw: Random, faults: tuple[Fault, ...]) -> list[Fault]:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from penstock.sim.raft.book import Book
 from penstock.sim.raft.clients import Clients
-from penstock.sim.raft.machine import Machine
+from penstock.sim.raft.machine import CrashPoint, Machine
 from penstock.sim.raft.network import Network
 from penstock.sim.raft.plan import Fault, FaultEvent, RaftPlan
 
@@ -57,9 +57,9 @@ class Faults:
                 for machine in self._host.machines:
                     self._crash(machine, event)
             case Fault.CRASH_AT_FLUSH:
-                chosen.crash_at_flush = self._draw.choice(("before", "behind"))
+                chosen.crash_point = self._crash_point()
             case Fault.CRASH_LEADER_AT_FLUSH:
-                leader.crash_at_flush = self._draw.choice(("before", "behind"))
+                leader.crash_point = self._crash_point()
             case Fault.CLOCKS_LEAP | Fault.CLOCKS_LEAP_AND_BOUNCE:
                 self._leap(event)
             case Fault.PAUSE:
@@ -114,14 +114,21 @@ class Faults:
         self._host.at(self._host.now + event.duration_ms, machine.start)
 
     def _leap(self, event: FaultEvent) -> None:
-        machines = [self._host.machines[number] for number in event.nodes]
-        for machine in machines:
-            machine.leap(self._host.plan.settings.election_timeout_ms * 2)
+        """Let some nodes stand at once, and all others have no leader to defend."""
+        timeout_ms = self._host.plan.settings.election_timeout_ms
+        for machine in self._host.machines:
+            machine.leap(timeout_ms * 2 if machine.number in event.nodes else timeout_ms)
         if event.fault is Fault.CLOCKS_LEAP_AND_BOUNCE:
-            bounced = self._draw.choice(self._host.machines)
-            when = self._host.now + self._draw.randrange(1, 2 + self._host.plan.delay_ms_max * 4)
-            self._host.at(when, bounced.crash)
-            self._host.at(when + self._draw.randrange(3), bounced.start)
+            leader = self._leader()
+            if leader is not None:
+                leader.crash()
+                leader.start()
+            for machine in self._host.machines:
+                if machine is leader or machine.number not in event.nodes:
+                    machine.crash_point = self._crash_point()
+
+    def _crash_point(self) -> CrashPoint:
+        return self._draw.choice(tuple(CrashPoint))
 
     def _wipe(self, machine: Machine, event: FaultEvent) -> None:
         """Only where the promise allows it: one disk lost at a time, and enough others."""

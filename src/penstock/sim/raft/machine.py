@@ -1,6 +1,7 @@
 """A simulated computer: a disk, a clock that may drift, and at times a process."""
 
 from collections.abc import Callable
+from enum import StrEnum
 from math import ceil
 from random import Random
 from typing import Protocol
@@ -18,6 +19,14 @@ from penstock.sim.raft.plan import RaftPlan
 from penstock.sim.raft.process import Process
 
 SLOW_DISK_FACTOR = 8
+
+
+class CrashPoint(StrEnum):
+    """A moment that uniform chance rarely meets."""
+
+    BEFORE_FLUSH = "before the flush"
+    BEHIND_FLUSH = "behind the flush"
+    MESSAGES_LEFT = "when the messages that waited have left"
 
 
 class Host(Protocol):
@@ -69,8 +78,8 @@ class Machine:
         self.paused_until = 0
         #: Until when its disk is slow.
         self.slow_until = 0
-        #: Whether it crashes in front of the next flush or right behind it.
-        self.crash_at_flush = ""
+        #: Where it crashes at the next flush, if it does.
+        self.crash_point: CrashPoint | None = None
         #: Whether it never starts again.
         self.is_broken = False
         self._host = host
@@ -129,7 +138,7 @@ class Machine:
         if process is not None:
             self._host.tell(f"node {self.number} crashes")
             process.end(self._disk_draw)
-        self.crash_at_flush = ""
+        self.crash_point = None
 
     def wipe(self) -> None:
         """Crash, and lose the disk."""
@@ -180,21 +189,23 @@ class Machine:
 
     def flush_begins(self, process: Process) -> bool:
         """Crash now if that is planned."""
-        if self.crash_at_flush == "before":
-            self._crash_for_a_while()
-            return False
-        return True
+        return not self._crashes_at(CrashPoint.BEFORE_FLUSH)
 
     def flush_ends(self, process: Process) -> bool:
         """Crash now if that is planned."""
-        if self.crash_at_flush == "behind":
-            self._crash_for_a_while()
-            return False
-        return True
+        return not self._crashes_at(CrashPoint.BEHIND_FLUSH)
 
-    def _crash_for_a_while(self) -> None:
+    def messages_left(self, process: Process) -> bool:
+        """Crash now if that is planned."""
+        return not self._crashes_at(CrashPoint.MESSAGES_LEFT)
+
+    def _crashes_at(self, point: CrashPoint) -> bool:
+        if self.crash_point is not point:
+            return False
         self.crash()
-        self._host.at(self._host.now + self._host.plan.settings.election_timeout_ms, self.start)
+        down_ms = self._disk_draw.choice((1, 5, self._host.plan.settings.election_timeout_ms))
+        self._host.at(self._host.now + down_ms, self.start)
+        return True
 
     def _refresh_speed(self, process: Process) -> None:
         flush_ms_max = 1 if self._host.is_healed else self._host.plan.flush_ms_max

@@ -19,13 +19,13 @@ class Fault(StrEnum):
     CRASH = "crash"
     CRASH_LEADER = "crash the leader"
     CRASH_ALL = "crash all"
-    #: Crash in front of, or right behind, the next flush.
+    #: Crash in front of the next flush, right behind it, or when what waited for it has been sent.
     CRASH_AT_FLUSH = "crash at a flush"
     CRASH_LEADER_AT_FLUSH = "crash the leader at a flush"
-    #: Clocks of some nodes leap ahead: several may stand for election at once, and nobody defends a leader.
+    #: Clocks leap ahead: some nodes stand for election at once, and nobody defends a leader.
     CLOCKS_LEAP = "clocks leap"
-    #: The same, and one of them crashes a moment later and is back at once.
-    CLOCKS_LEAP_AND_BOUNCE = "clocks leap and a voter bounces"
+    #: The same, and the leader forgets that it leads, and voters crash when they have given their vote.
+    CLOCKS_LEAP_AND_BOUNCE = "clocks leap and voters crash"
     PAUSE = "pause"
     PAUSE_LEADER = "pause the leader"
     SLOW_DISK = "slow disk"

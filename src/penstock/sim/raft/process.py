@@ -51,6 +51,9 @@ class Surroundings(Protocol):
     def flush_ends(self, process: "Process") -> bool:
         """Whether the process lives on; a crash may be planned for this moment."""
 
+    def messages_left(self, process: "Process") -> bool:
+        """Whether the process lives on, now that what waited for a flush is on its way."""
+
 
 class WrittenOut:
     """Control entries as readable bytes."""
@@ -161,6 +164,8 @@ class Process:
             return
         self._settled = number
         self.step(Persisted(number=number))
+        if not self._surroundings.messages_left(self):
+            return
         self._install_if_ready()
         self._snapshot_if_due()
 

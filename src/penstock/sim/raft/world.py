@@ -203,7 +203,7 @@ class RaftWorld:
         for machine in self.machines:
             machine.paused_until = self.now
             machine.slow_until = 0
-            machine.crash_at_flush = ""
+            machine.crash_point = None
             self.at(self.now, machine.start)
         self._run_until(self.now)
         lost = self.plan.never_healed
