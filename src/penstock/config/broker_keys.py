@@ -10,8 +10,9 @@ Defaults that differ from Kafka's, each for safety or so that nothing needs to b
 ``log.cleaner.dedupe.buffer.size`` 48 MiB and ``log.flush.offset.checkpoint.interval.ms`` 5 s.
 """
 
+from penstock.config.broker_key import broker_key
 from penstock.config.cleaner_keys import CLEANER_KEYS
-from penstock.config.definition import INT_MAX, ConfigKey, ConfigType, ConfigValue, Scope, Validator
+from penstock.config.definition import INT_MAX, ConfigKey, ConfigType
 from penstock.config.group_keys import GROUP_KEYS
 from penstock.config.listeners import LISTENER_LIST
 from penstock.config.topic_keys import TOPIC_KEYS
@@ -29,30 +30,8 @@ _DESCRIBE = "penstock.broker.apis.describe_topic_partitions"
 _MEBIBYTE = 1024**2
 
 
-def _broker_key(
-    name: str,
-    type: ConfigType,
-    default: ConfigValue,
-    doc: str,
-    *,
-    read_by: str,
-    validator: Validator | None = None,
-    dynamic: bool = False,
-) -> ConfigKey:
-    return ConfigKey(
-        name=name,
-        type=type,
-        default=default,
-        doc=doc,
-        scope=Scope.BROKER,
-        validator=validator,
-        dynamic=dynamic,
-        read_by=read_by,
-    )
-
-
 _IDENTITY = (
-    _broker_key(
+    broker_key(
         "node.id",
         ConfigType.INT,
         1,
@@ -60,14 +39,14 @@ _IDENTITY = (
         validator=at_least(0),
         read_by=_BROKER,
     ),
-    _broker_key(
+    broker_key(
         "broker.rack",
         ConfigType.STRING,
         "",
         "Where this broker stands; replicas of a partition are spread over racks.",
         read_by=_BROKER,
     ),
-    _broker_key(
+    broker_key(
         "listeners",
         ConfigType.LIST,
         ("PLAINTEXT://127.0.0.1:9092",),
@@ -76,7 +55,7 @@ _IDENTITY = (
         validator=LISTENER_LIST,
         read_by=_ACCESSORS,
     ),
-    _broker_key(
+    broker_key(
         "advertised.listeners",
         ConfigType.LIST,
         (),
@@ -84,7 +63,7 @@ _IDENTITY = (
         validator=LISTENER_LIST,
         read_by=_ACCESSORS,
     ),
-    _broker_key(
+    broker_key(
         "log.dirs",
         ConfigType.LIST,
         ("./penstock-data",),
@@ -95,7 +74,7 @@ _IDENTITY = (
 )
 
 _CONNECTIONS = (
-    _broker_key(
+    broker_key(
         "socket.request.max.bytes",
         ConfigType.INT,
         16 * _MEBIBYTE,
@@ -103,7 +82,7 @@ _CONNECTIONS = (
         validator=at_least(1),
         read_by=_SERVER,
     ),
-    _broker_key(
+    broker_key(
         "queued.max.requests",
         ConfigType.INT,
         500,
@@ -111,7 +90,7 @@ _CONNECTIONS = (
         validator=at_least(1),
         read_by=_SERVER,
     ),
-    _broker_key(
+    broker_key(
         "queued.max.request.bytes",
         ConfigType.LONG,
         256 * _MEBIBYTE,
@@ -119,7 +98,7 @@ _CONNECTIONS = (
         validator=at_least(1),
         read_by=_SERVER,
     ),
-    _broker_key(
+    broker_key(
         "max.connections",
         ConfigType.INT,
         10_000,
@@ -128,7 +107,7 @@ _CONNECTIONS = (
         dynamic=True,
         read_by=_SERVER,
     ),
-    _broker_key(
+    broker_key(
         "max.connections.per.ip",
         ConfigType.INT,
         INT_MAX,
@@ -137,7 +116,7 @@ _CONNECTIONS = (
         dynamic=True,
         read_by=_SERVER,
     ),
-    _broker_key(
+    broker_key(
         "max.connection.creation.rate",
         ConfigType.INT,
         INT_MAX,
@@ -146,7 +125,7 @@ _CONNECTIONS = (
         dynamic=True,
         read_by=_SERVER,
     ),
-    _broker_key(
+    broker_key(
         "connections.max.idle.ms",
         ConfigType.LONG,
         600_000,
@@ -157,7 +136,7 @@ _CONNECTIONS = (
 )
 
 _TOPIC_CREATION = (
-    _broker_key(
+    broker_key(
         "num.partitions",
         ConfigType.INT,
         1,
@@ -165,7 +144,7 @@ _TOPIC_CREATION = (
         validator=at_least(1),
         read_by=_TOPICS,
     ),
-    _broker_key(
+    broker_key(
         "default.replication.factor",
         ConfigType.INT,
         1,
@@ -173,14 +152,14 @@ _TOPIC_CREATION = (
         validator=at_least(1),
         read_by=_TOPICS,
     ),
-    _broker_key(
+    broker_key(
         "auto.create.topics.enable",
         ConfigType.BOOLEAN,
         True,
         "Whether a client that asks for a topic that is not there may have it made.",
         read_by="penstock.broker.apis.metadata",
     ),
-    _broker_key(
+    broker_key(
         "delete.topic.enable",
         ConfigType.BOOLEAN,
         True,
@@ -190,7 +169,7 @@ _TOPIC_CREATION = (
 )
 
 _LOGS = (
-    _broker_key(
+    broker_key(
         "log.roll.ms",
         ConfigType.LONG,
         None,
@@ -199,7 +178,7 @@ _LOGS = (
         dynamic=True,
         read_by=_TOPIC_DEFAULTS,
     ),
-    _broker_key(
+    broker_key(
         "log.roll.hours",
         ConfigType.INT,
         168,
@@ -207,7 +186,7 @@ _LOGS = (
         validator=at_least(1),
         read_by=_TOPIC_DEFAULTS,
     ),
-    _broker_key(
+    broker_key(
         "log.retention.ms",
         ConfigType.LONG,
         None,
@@ -216,7 +195,7 @@ _LOGS = (
         dynamic=True,
         read_by=_TOPIC_DEFAULTS,
     ),
-    _broker_key(
+    broker_key(
         "log.retention.minutes",
         ConfigType.INT,
         None,
@@ -224,7 +203,7 @@ _LOGS = (
         validator=at_least(-1),
         read_by=_TOPIC_DEFAULTS,
     ),
-    _broker_key(
+    broker_key(
         "log.retention.hours",
         ConfigType.INT,
         168,
@@ -232,7 +211,7 @@ _LOGS = (
         validator=at_least(-1),
         read_by=_TOPIC_DEFAULTS,
     ),
-    _broker_key(
+    broker_key(
         "log.retention.check.interval.ms",
         ConfigType.LONG,
         300_000,
@@ -240,7 +219,7 @@ _LOGS = (
         validator=at_least(1),
         read_by=_HOUSEKEEPING,
     ),
-    _broker_key(
+    broker_key(
         "log.flush.offset.checkpoint.interval.ms",
         ConfigType.INT,
         5_000,
@@ -248,7 +227,7 @@ _LOGS = (
         validator=at_least(1),
         read_by=_BROKER,
     ),
-    _broker_key(
+    broker_key(
         "producer.id.expiration.ms",
         ConfigType.INT,
         86_400_000,
@@ -257,7 +236,7 @@ _LOGS = (
         dynamic=True,
         read_by="penstock.broker.topic_settings",
     ),
-    _broker_key(
+    broker_key(
         "tail.cache.bytes",
         ConfigType.LONG,
         64 * _MEBIBYTE,
@@ -266,7 +245,7 @@ _LOGS = (
         validator=at_least(0),
         read_by=_BROKER,
     ),
-    _broker_key(
+    broker_key(
         "kernel.flush.enable",
         ConfigType.BOOLEAN,
         True,
@@ -274,7 +253,7 @@ _LOGS = (
         "Penstock's own setting.",
         read_by=_BROKER,
     ),
-    _broker_key(
+    broker_key(
         "disk.reserve.bytes",
         ConfigType.LONG,
         1024 * _MEBIBYTE,
@@ -286,7 +265,7 @@ _LOGS = (
 )
 
 _READING = (
-    _broker_key(
+    broker_key(
         "fetch.max.bytes",
         ConfigType.INT,
         55 * _MEBIBYTE,
@@ -294,7 +273,7 @@ _READING = (
         validator=at_least(1024),
         read_by="penstock.broker.apis.fetch",
     ),
-    _broker_key(
+    broker_key(
         "max.incremental.fetch.session.cache.slots",
         ConfigType.INT,
         1_000,
@@ -302,7 +281,7 @@ _READING = (
         validator=at_least(0),
         read_by=_BROKER,
     ),
-    _broker_key(
+    broker_key(
         "max.request.partition.size.limit",
         ConfigType.INT,
         2_000,
@@ -327,7 +306,7 @@ _DEFINED_BY_HAND = (
 def _topic_defaults() -> tuple[ConfigKey, ...]:
     """A broker setting for each topic setting that is acted on and has a single, same-valued synonym."""
     return tuple(
-        _broker_key(
+        broker_key(
             topic_key.synonyms[0].name,
             topic_key.type,
             topic_key.default,

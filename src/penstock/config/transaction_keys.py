@@ -1,50 +1,31 @@
 """The settings of transactions."""
 
-from penstock.config.definition import ConfigKey, ConfigType, ConfigValue, Scope, Validator
+from penstock.config.broker_key import broker_key
+from penstock.config.definition import ConfigType
 from penstock.config.validators import at_least
 
 _COORDINATOR = "penstock.broker.transaction_coordinator"
 _LEADER = "penstock.broker.transactional_appends"
 
 
-def _transaction_key(
-    name: str,
-    type: ConfigType,
-    default: ConfigValue,
-    doc: str,
-    *,
-    read_by: str = _COORDINATOR,
-    validator: Validator | None = None,
-    dynamic: bool = False,
-) -> ConfigKey:
-    return ConfigKey(
-        name=name,
-        type=type,
-        default=default,
-        doc=doc,
-        scope=Scope.BROKER,
-        validator=validator,
-        dynamic=dynamic,
-        read_by=read_by,
-    )
-
-
 TRANSACTION_KEYS = (
-    _transaction_key(
+    broker_key(
         "transaction.max.timeout.ms",
         ConfigType.INT,
         900_000,
         "The longest transaction timeout that a producer may ask for.",
         validator=at_least(1),
+        read_by=_COORDINATOR,
     ),
-    _transaction_key(
+    broker_key(
         "transactional.id.expiration.ms",
         ConfigType.INT,
         604_800_000,
         "For how long a transactional id is remembered after its last transaction.",
         validator=at_least(1),
+        read_by=_COORDINATOR,
     ),
-    _transaction_key(
+    broker_key(
         "transaction.partition.verification.enable",
         ConfigType.BOOLEAN,
         True,
@@ -53,32 +34,36 @@ TRANSACTION_KEYS = (
         read_by=_LEADER,
         dynamic=True,
     ),
-    _transaction_key(
+    broker_key(
         "transaction.state.log.num.partitions",
         ConfigType.INT,
         50,
         "Partitions of __transaction_state. It counts when the topic is made; a later change does nothing.",
         validator=at_least(1),
+        read_by=_COORDINATOR,
     ),
-    _transaction_key(
+    broker_key(
         "transaction.state.log.replication.factor",
         ConfigType.INT,
         3,
         "Replicas of __transaction_state; a smaller cluster has as many as it has brokers.",
         validator=at_least(1),
+        read_by=_COORDINATOR,
     ),
-    _transaction_key(
+    broker_key(
         "transaction.state.log.min.isr",
         ConfigType.INT,
         2,
         "How many replicas of __transaction_state must have a decision before it counts, of those there are.",
         validator=at_least(1),
+        read_by=_COORDINATOR,
     ),
-    _transaction_key(
+    broker_key(
         "transaction.state.log.segment.bytes",
         ConfigType.INT,
         104_857_600,
         "Segment size of __transaction_state.",
         validator=at_least(1),
+        read_by=_COORDINATOR,
     ),
 )
