@@ -316,3 +316,22 @@ def test_two_protocols_share_a_group_for_as_long_as_they_like(shell: Shell) -> N
     settle(ann, dan)
     assert total(ann, bob, dan) == [0, 1, 2, 3]
     assert shell.shard._state.groups[GROUP].state_name == "Stable"
+
+
+def test_epoch_is_ahead_of_a_generation_that_was_never_written(shell: Shell) -> None:
+    bob, cal = Actor(shell, "bob"), Actor(shell, "cal")
+    for actor in (bob, cal):
+        actor.join()
+    shell.wait(0)
+    bob.joined()
+    bob.sync({bob.member_id: share(0, 1), cal.joined().member_id: share(2, 3)})
+    bob.join()
+    cal.join()
+    assert bob.joined().generation_id == cal.joined().generation_id == 2
+    cal.sync()
+    ann = Modern(shell, "ann")
+    ann.beat()
+    assert cal.synced().error_code == ErrorCode.REBALANCE_IN_PROGRESS
+    assert ann.epoch == 3
+    bob.sync({})
+    assert bob.synced().error_code == ErrorCode.ILLEGAL_GENERATION
