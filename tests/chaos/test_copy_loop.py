@@ -36,14 +36,24 @@ STEPS_MAX = 60
 SOURCE, TARGET = "source", "target"
 SOURCE_PARTITIONS, TARGET_PARTITIONS = 4, 3
 PROGRAM = Path(__file__).with_name("copier.py")
-CLASSIC = {"session.timeout.ms": 3000, "heartbeat.interval.ms": 200}
+CONSUMER_SETTINGS: dict[str, dict[str, int]] = {
+    "classic": {"session.timeout.ms": 3000, "heartbeat.interval.ms": 200},
+    "consumer": {},
+}
+PROTOCOLS = [
+    "classic",
+    pytest.param(
+        "consumer", marks=pytest.mark.skipif(not IS_LONG_RUN, reason="only in the long run, for its time")
+    ),
+]
 
 
 class Copiers:
     """Two copiers in one group; a dead one is replaced by another of the same transactional id."""
 
-    def __init__(self, server: Server, dice: random.Random) -> None:
+    def __init__(self, server: Server, dice: random.Random, protocol: str) -> None:
         self._server = server
+        self._protocol = protocol
         self._dice = dice
         self._dead: list[TellingProcess] = []
         self.alive = [self._start(number) for number in range(2)]
@@ -56,7 +66,8 @@ class Copiers:
             "target": TARGET,
             "transactional_id": f"copier-{number}",
             "seed": self._dice.random(),
-            "consumer": CLASSIC,
+            "protocol": self._protocol,
+            "consumer": CONSUMER_SETTINGS[self._protocol],
         }
         return TellingProcess(python_command(PROGRAM), orders)
 
@@ -119,10 +130,10 @@ def server(make_server: MakeServer) -> Server:
     return made
 
 
-@pytest.fixture
-def copiers(server: Server) -> Iterator[Copiers]:
-    """Their seed is the test's."""
-    made = Copiers(server, random.Random("copiers"))
+@pytest.fixture(params=PROTOCOLS)
+def copiers(request: pytest.FixtureRequest, server: Server) -> Iterator[Copiers]:
+    """In a group of either protocol."""
+    made = Copiers(server, random.Random("copiers"), request.param)
     try:
         yield made
     finally:

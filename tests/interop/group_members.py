@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any, Protocol
 
 from tests.broker_process import wait_until
 from tests.interop.members.story import Orders, Partition
@@ -122,7 +123,14 @@ def wait_more_processed(members: Sequence[MemberProcess], count: int = 20) -> No
         raise AssertionError(f"{failure}; {describe(members)}") from None
 
 
-def check_story(members: Sequence[MemberProcess]) -> None:
+class Teller(Protocol):
+    """Whoever has told events."""
+
+    @property
+    def events(self) -> list[dict[str, Any]]: ...
+
+
+def check_story(members: Sequence[Teller]) -> None:
     """What must be true of every group, whatever was done to it.
 
     In one generation a partition is processed by one member only, in order; and nothing is processed again
@@ -157,7 +165,7 @@ def check_story(members: Sequence[MemberProcess]) -> None:
             )
 
 
-def check_nothing_committed_is_processed_again(members: Sequence[MemberProcess]) -> None:
+def check_nothing_committed_is_processed_again(members: Sequence[Teller]) -> None:
     """Also within one generation: what a member has committed it does not see again."""
     for member in members:
         committed: dict[Partition, int] = {}
