@@ -62,11 +62,11 @@ def test_set_grows_by_a_replica_with_the_epoch_it_registered_with() -> None:
     assert only(after).isr == (ONE, THREE)
 
 
-def test_set_that_is_as_it_was_needs_no_record() -> None:
-    image = make_image()
-    answer, after = ask(image, [1, 2, 3])
-    assert answer.partition_epoch == PARTITION_EPOCH
-    assert after.topics is image.topics
+def test_set_that_is_as_it_was_makes_older_requests_stale() -> None:
+    answer, after = ask(make_image(), [1, 2, 3])
+    assert (answer.isr, answer.partition_epoch) == ((1, 2, 3), PARTITION_EPOCH + 1)
+    late, _ = ask(after, [1, 2])
+    assert late.error_code == ErrorCode.INVALID_UPDATE_VERSION
 
 
 def test_older_requests_name_members_without_epochs() -> None:

@@ -109,6 +109,12 @@ def test_eligible_replica_does_not_lead_while_somebody_is_in_sync() -> None:
     assert after.eligible_leader_replicas == (TWO,)
 
 
+def test_leader_that_may_commit_alone_ends_the_eligibility_of_others() -> None:
+    partition = partition_of(make_partition(isr=(), leader=-1, elr=(1, 2)))
+    _, after = decide(partition, as_it_is(partition), circumstances())
+    assert (after.leader, after.isr, after.eligible_leader_replicas) == (ONE, (ONE,), ())
+
+
 def test_set_that_is_large_enough_again_needs_nobody_eligible() -> None:
     partition = partition_of(make_partition(isr=(1,), elr=(2,)))
     _, after = decide(partition, wanted(partition, isr=(ONE, THREE)), circumstances(minimum=2))

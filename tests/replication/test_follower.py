@@ -60,12 +60,14 @@ def answer(
     diverging: EpochEnd | None = None,
     records_end: int | None = None,
     leader_epoch: int = 4,
+    fetch_offset: int | None = None,
 ) -> tuple[FollowerEffect, ...]:
     """Send a fetch, and take this for its answer."""
     follower.handle(FetchSent())
     return follower.handle(
         FetchAnswered(
             leader_epoch=leader_epoch,
+            fetch_offset=follower.log_end_offset if fetch_offset is None else fetch_offset,
             now=NOW,
             error_code=error,
             high_watermark=high_watermark,
@@ -207,6 +209,12 @@ def test_answer_of_another_leader_epoch_is_not_for_this_follower() -> None:
     assert answer(follower, leader_epoch=3, records_end=20, high_watermark=14) == ()
     assert follower.high_watermark == 10
     assert follower.fetch_position(NOW) is None  # The answer to its own fetch is still to come.
+
+
+def test_answer_to_an_older_fetch_is_not_for_this_follower() -> None:
+    follower = make_follower()
+    assert answer(follower, fetch_offset=12, records_end=15) == ()
+    assert follower.fetch_position(NOW) is None
 
 
 def ask_offsets(follower: PartitionFollower, log_start: int, log_end: int) -> tuple[FollowerEffect, ...]:

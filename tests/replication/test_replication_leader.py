@@ -304,7 +304,8 @@ def test_follower_that_is_about_to_join_is_waited_for_while_it_keeps_up() -> Non
     # It now has what the leader had when it fetched last, so it keeps up and may join soon.
     leader.handle(fetched(TWO, 20, end=30, after=LAG + 1))
     assert leader.proposal is not None
-    leader.handle(ProposalAnswered(proposal=leader.proposal, error_code=ErrorCode.INELIGIBLE_REPLICA))
+    leader.handle(AssignmentChanged(assignment=assignment((ONE,), partition_epoch=8)))
+    assert set(leader.maximal_isr) == {ONE}
     assert leader.handle(flushed(30)) == ()
     assert leader.handle(BrokersChanged(epochs={ONE: 11})) == published(30)
 
@@ -381,13 +382,13 @@ def shrinking() -> tuple[PartitionLeader, ProposeIsr]:
     return leader, only_proposal(leader.handle(time_passed(LAG + 1)))
 
 
-def answered(proposal: ProposeIsr, error: ErrorCode, partition_epoch: int = -1) -> ProposalAnswered:
-    return ProposalAnswered(proposal=proposal, error_code=error, partition_epoch=partition_epoch)
+def answered(proposal: ProposeIsr, error: ErrorCode) -> ProposalAnswered:
+    return ProposalAnswered(proposal=proposal, error_code=error)
 
 
 def test_accepted_set_holds_only_when_the_metadata_log_says_so() -> None:
     leader, asked = shrinking()
-    assert leader.handle(answered(asked, ErrorCode.NONE, 8)) == ()
+    assert leader.handle(answered(asked, ErrorCode.NONE)) == ()
     assert leader.high_watermark == 10
     change = AssignmentChanged(assignment=assignment((ONE,), partition_epoch=8))
     assert leader.handle(change) == published(20)
@@ -397,24 +398,40 @@ def test_accepted_set_holds_only_when_the_metadata_log_says_so() -> None:
 def test_higher_minimum_that_came_before_the_accepted_set_is_obeyed() -> None:
     """Under the higher minimum the member that left is eligible: nothing may be committed without it."""
     leader, asked = shrinking()
-    leader.handle(answered(asked, ErrorCode.NONE, 8))
+    leader.handle(answered(asked, ErrorCode.NONE))
     change = AssignmentChanged(assignment=assignment((ONE,), partition_epoch=8, minimum=2))
     assert leader.handle(change) == ()
     assert leader.high_watermark == 10
 
 
-def test_set_that_was_the_controllers_already_needs_no_word_of_the_log() -> None:
-    leader, asked = shrinking()
-    leader.handle(answered(asked, ErrorCode.NONE, 7))
-    assert leader.proposal is None
-
-
 @pytest.mark.parametrize("error", [ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED])
-def test_refused_proposal_is_forgotten(error: ErrorCode) -> None:
+def test_smaller_set_that_was_refused_is_forgotten(error: ErrorCode) -> None:
     leader, asked = shrinking()
     assert leader.handle(answered(asked, error)) == ()
     assert leader.proposal is None
     assert leader.maximal_isr == (ONE, TWO)
+
+
+def test_member_that_was_refused_counts_until_no_copy_of_the_request_can_be_accepted() -> None:
+    leader = elected(assignment((ONE,)))
+    leader.handle(flushed(20))
+    asked = only_proposal(leader.handle(fetched(TWO, 20)))
+    withdrawal = proposal(ONE)
+    assert leader.handle(answered(asked, ErrorCode.INELIGIBLE_REPLICA)) == (withdrawal,)
+    assert set(leader.maximal_isr) == {ONE, TWO}
+    leader.handle(flushed(25))
+    assert leader.high_watermark == 20
+    leader.handle(AssignmentChanged(assignment=assignment((ONE,), partition_epoch=8)))
+    assert set(leader.maximal_isr) == {ONE}
+
+
+def test_withdrawal_that_was_refused_is_made_again_in_time() -> None:
+    leader = elected(assignment((ONE,)))
+    leader.handle(fetched(TWO, 10, end=10))
+    withdrawal = proposal(ONE)
+    leader.handle(answered(proposal(ONE, TWO), ErrorCode.INELIGIBLE_REPLICA))
+    assert leader.handle(answered(withdrawal, ErrorCode.INELIGIBLE_REPLICA)) == ()
+    assert leader.handle(time_passed(0)) == (withdrawal,)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,12 @@ class _Alteration:
             topic_id=topic.topic_id,
             index=wanted.partition_index,
         )
-        return self._outcome(old, record, wanted)
+        # A set that holds already is written too: it moves the partition epoch, and so makes every older
+        # request of the leader stale that is still on its way.
+        confirmed = PartitionChangeRecord(
+            partition_id=wanted.partition_index, topic_id=topic.topic_id, isr=old.isr
+        )
+        return self._outcome(old, record or confirmed, wanted)
 
     def _members(self, wanted: PartitionData) -> Sequence[BrokerState]:
         if self._version >= EPOCHS_SINCE_VERSION:
@@ -97,10 +102,8 @@ class _Alteration:
         return tuple(BrokerState(broker_id=node_id) for node_id in wanted.new_isr)
 
     def _outcome(
-        self, old: PartitionImage, record: PartitionChangeRecord | None, wanted: PartitionData
+        self, old: PartitionImage, record: PartitionChangeRecord, wanted: PartitionData
     ) -> PartitionResult:
-        if record is None:
-            return _answer(wanted, old)
         self.records.append(record)
         if record.leader not in (LEADER_UNCHANGED, self._asking):
             # The change completed a move which took the leader away. It is both done and refused: done,

@@ -115,7 +115,7 @@ class _Draft:
 
 def _eligible(old: PartitionImage, draft: _Draft, circumstances: Circumstances) -> Nodes:
     """Who may lead from outside the ISR: as long as it is too small, everybody who was in it or eligible."""
-    if len(draft.isr) >= circumstances.rules.min_isr(len(draft.replicas) - len(draft.adding)):
+    if _can_commit(draft, circumstances):
         return ()
     before = set(old.isr) | set(old.eligible_leader_replicas)
     return tuple(
@@ -125,13 +125,20 @@ def _eligible(old: PartitionImage, draft: _Draft, circumstances: Circumstances) 
     )
 
 
+def _can_commit(draft: _Draft, circumstances: Circumstances) -> bool:
+    """Whether the ISR is large enough for the high watermark to move."""
+    return len(draft.isr) >= circumstances.rules.min_isr(len(draft.replicas) - len(draft.adding))
+
+
 def _elect(old: PartitionImage, draft: _Draft, circumstances: Circumstances) -> None:
     clean = _clean_leader(old, draft, circumstances)
     if clean is not None:
         draft.leader = clean
         if clean in draft.elr:
             draft.isr = (clean,)
-            draft.elr = tuple(node_id for node_id in draft.elr if node_id != clean)
+            others = tuple(node_id for node_id in draft.elr if node_id != clean)
+            # If the new leader may commit alone, the others will lack what it commits.
+            draft.elr = () if _can_commit(draft, circumstances) else others
         return
     unclean = _unclean_leader(old, draft, circumstances)
     if unclean is not None:

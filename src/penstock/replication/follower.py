@@ -6,7 +6,7 @@ is flushed. What the leader finds to be of another log (``divergence``) is cut o
 It never cuts below its own high watermark: that was committed, and a leader without it lost an acknowledged
 record. Only where the topic has said that it can live with that (unclean elections) is it done.
 
-Answers of another leader epoch are not for this follower: the log they belong to may have been cut since.
+Answers of another leader epoch, or to an older fetch, are not for this follower: its log has moved since.
 """
 
 from enum import StrEnum
@@ -160,7 +160,8 @@ class PartitionFollower:
         return _NOTHING
 
     def _fetch_answered(self, event: FetchAnswered) -> tuple[FollowerEffect, ...]:
-        if event.leader_epoch != self._leader_epoch or self._doing is not _Doing.FETCHING:
+        is_ours = event.leader_epoch == self._leader_epoch and event.fetch_offset == self._end
+        if not is_ours or self._doing is not _Doing.FETCHING:
             return _NOTHING
         if event.error_code is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._doing = _Doing.ASKING_OFFSETS

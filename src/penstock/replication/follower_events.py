@@ -30,6 +30,8 @@ class FetchAnswered:
     """The leader's answer to a fetch of some leader epoch."""
 
     leader_epoch: int
+    #: What was asked for.
+    fetch_offset: int
     now: Millis
     error_code: ErrorCode = ErrorCode.NONE
     high_watermark: int = -1

@@ -7,8 +7,9 @@ when it passes.
 The ISR is the controller's: the leader proposes, and believes what the metadata log says. Between a proposal
 and the log's word nobody knows which set holds, so a record must be on both (the *maximal* ISR): whichever of
 them the controller elects from, nothing committed is missing. The controller's answer alone moves nothing.
-A set proposed under one ``min.insync.replicas`` must not be used under another, and only the log says which
-came first.
+If it is yes, a set decided under one ``min.insync.replicas`` must not be used under another, and only the log
+says which came first. If it is no, a copy of the request may still be on its way and be accepted later;
+whoever was proposed counts until the log has moved the partition's epoch, which makes every copy stale.
 
 ``min.insync.replicas`` guards against a set that has shrunk too far: below it nothing is committed at all, so
 those who left it stay eligible to lead (KIP-966). It counts only as far as there are replicas.
@@ -49,8 +50,8 @@ __all__ = [
 
 _NOTHING: tuple[PublishHighWatermark, ...] = ()
 
-_CERTAINLY_REFUSED = frozenset({ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED})
-"""After these the partition is certainly as it was: the controller knew its epoch, and wrote nothing."""
+_REFUSED = frozenset({ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED})
+"""After these another proposal may be made: the controller knew the partition's epoch, and wrote nothing."""
 
 _ASK_AGAIN = (RETRIABLE | {ErrorCode.UNKNOWN_SERVER_ERROR}) - {
     ErrorCode.FENCED_LEADER_EPOCH,
@@ -73,6 +74,7 @@ class PartitionLeader:
         "_high_watermark",
         "_isr",
         "_lag_max_ms",
+        "_maybe_in_sync",
         "_node_id",
         "_proposal",
     )
@@ -122,6 +124,8 @@ class PartitionLeader:
         #: Everybody starts unknown: what they fetched from another leader may be cut off by now.
         self._followers: dict[NodeId, FollowerProgress] = {}
         self._proposal: ProposeIsr | None = None
+        #: Everybody who was proposed on the present partition epoch.
+        self._maybe_in_sync: frozenset[NodeId] = frozenset()
         self._know_followers(start.now)
         self.validate()
 
@@ -267,7 +271,11 @@ class PartitionLeader:
             if progress.look(leader_end=event.log_end_offset, now=event.now, lag_max_ms=self._lag_max_ms)
         }
         staying = self._isr & (close | {self._node_id})
-        is_due = staying != self._isr or self._assignment.recovery_state != RECOVERED
+        is_due = (
+            staying != self._isr
+            or self._assignment.recovery_state != RECOVERED
+            or not self._maybe_in_sync <= self._isr
+        )
         if self._proposal is not None or not is_due:
             return self._advance()
         return (*self._advance(), self._propose(staying))
@@ -280,11 +288,11 @@ class PartitionLeader:
             )
         if assignment.partition_epoch < self._assignment.partition_epoch:
             return _NOTHING
+        if assignment.partition_epoch > self._assignment.partition_epoch:
+            # Accepted, or overtaken: the controller refuses what was based on an older partition epoch.
+            self._proposal, self._maybe_in_sync = None, frozenset()
         self._assignment = assignment
         self._isr = frozenset(assignment.isr)
-        if self._proposal is not None and self._proposal.partition_epoch < assignment.partition_epoch:
-            # Accepted, or overtaken: the controller refuses what was based on an older partition epoch.
-            self._proposal = None
         self._know_followers(NEVER)
         self.validate()
         return self._advance()
@@ -292,15 +300,14 @@ class PartitionLeader:
     def _proposal_answered(self, event: ProposalAnswered) -> tuple[LeaderEffect, ...]:
         if event.proposal != self._proposal:
             return _NOTHING
-        is_as_it_was = (
-            event.error_code is ErrorCode.NONE and event.partition_epoch <= self._proposal.partition_epoch
-        )
-        if is_as_it_was or event.error_code in _CERTAINLY_REFUSED:
-            self._proposal = None
-            return self._advance()
         if event.error_code in _ASK_AGAIN:
-            return (self._proposal,)
-        return _NOTHING
+            return (event.proposal,)
+        if event.error_code not in _REFUSED:
+            return _NOTHING
+        self._proposal = None
+        is_withdrawal = {node_id for node_id, _ in event.proposal.members} <= self._isr
+        # Have the log move on, so that no copy of what was refused can be accepted any more.
+        return _NOTHING if is_withdrawal else (self._propose(self._isr),)
 
     def _expand(self, node_id: NodeId) -> tuple[LeaderEffect, ...]:
         """Propose a follower that has, in this epoch, got all that was committed before and in it."""
@@ -312,8 +319,10 @@ class PartitionLeader:
         return (self._propose(self._isr | {node_id}),)
 
     def _propose(self, isr: Iterable[NodeId]) -> ProposeIsr:
+        members = tuple((node_id, self._epoch_of(node_id)) for node_id in sorted(isr))
+        self._maybe_in_sync |= {node_id for node_id, _ in members}
         self._proposal = ProposeIsr(
-            members=tuple((node_id, self._epoch_of(node_id)) for node_id in sorted(isr)),
+            members=members,
             leader_epoch=self.leader_epoch,
             partition_epoch=self._assignment.partition_epoch,
             recovery_state=RECOVERED,
@@ -333,9 +342,7 @@ class PartitionLeader:
         return epoch != UNKNOWN and self._broker_epochs.get(node_id) == epoch
 
     def _maximal_isr(self) -> frozenset[NodeId]:
-        if self._proposal is None:
-            return self._isr
-        return self._isr | {node_id for node_id, _ in self._proposal.members}
+        return self._isr | self._maybe_in_sync
 
     def _advance(self) -> tuple[PublishHighWatermark, ...]:
         """Move the high watermark as far as the maximal ISR allows, if the ISR is large enough at all."""

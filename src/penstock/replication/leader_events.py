@@ -78,8 +78,6 @@ class ProposalAnswered:
 
     proposal: ProposeIsr
     error_code: ErrorCode
-    #: Of the partition as the controller has it after a success.
-    partition_epoch: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
