@@ -208,3 +208,22 @@ def test_log_that_kafka_compacted_is_compacted_on() -> None:
     log = reopen(disk, end)
     assert log.recovery_report.damage is None
     assert latest(visible(log)) == expected
+
+
+def test_producer_whose_newest_batch_is_lost_is_remembered_by_the_one_before() -> None:
+    disk = make_disk()
+    log = make_log(disk, CONFIG, tail_bytes=0)
+    append(log, keyed_batch((b"a", b"1"), producer=(7, 0, 0)), *[keyed_batch((b"a", b"x")) for _ in range(8)])
+    roll(log)
+    end = log.flushed_offset
+    # Six more, none of them flushed: the log remembers five.
+    for number in range(6):
+        put(log, keyed_batch((b"a", b"2"), producer=(7, 0, 1 + number)))
+    log.compact(now=5_000, stable_offset=end, map_bytes=1 << 20)
+    disk.power_loss()
+    for name in disk.list_directory(DIRECTORY):
+        if name.endswith(".snapshot"):
+            disk.unlink(f"{DIRECTORY}/{name}")
+    log = reopen(disk, end)
+    assert put(log, keyed_batch((b"a", b"1"), producer=(7, 0, 0))).is_duplicate
+    assert not put(log, keyed_batch((b"a", b"2"), producer=(7, 0, 1))).is_duplicate

@@ -14,6 +14,7 @@ from penstock.storage.compacted_offset import UNKNOWN_GAPS, Gaps
 from penstock.storage.compaction import Compaction, CompactionOrder, NewestBatch
 from penstock.storage.log_config import FOREVER_MS
 from penstock.storage.maintained_log import MaintainedLog
+from penstock.storage.producer_state import Producer
 from penstock.storage.segment import Segment
 from penstock.storage.segment_groups import SegmentSize, group_segments
 from penstock.storage.segment_lookup import header_at
@@ -73,10 +74,7 @@ class CompactedLog(MaintainedLog):
             index_interval_bytes=self.config.index_interval_bytes,
             aborted=self.aborted_transactions(self._segments.first.base_offset, part.end_offset),
             newest_batches={
-                producer.producer_id: NewestBatch(
-                    None if producer.last_batch is None else producer.last_batch.last_offset, producer.epoch
-                )
-                for producer in self.producers
+                producer.producer_id: self._newest_batch(producer) for producer in self.producers
             },
         )
         self._compaction = Compaction(self._filesystem, order)
@@ -191,6 +189,15 @@ class CompactedLog(MaintainedLog):
     def _newest_on_disk(self) -> int:
         """Where the newest segment begins that has a file: those before it are written for good."""
         return max(segment.base_offset for segment in self._segments if segment.is_created)
+
+    def _newest_batch(self, producer: Producer) -> NewestBatch:
+        """The newest batch that no outage can take; only the last few of a producer are known."""
+        durable = [
+            batch.last_offset for batch in producer.recent_batches if batch.last_offset < self.recovery_point
+        ]
+        if durable:
+            return NewestBatch(durable[-1], producer.epoch)
+        return NewestBatch(None, producer.epoch, is_sure=self.recovery_point == self.log_end_offset)
 
     def _first_timestamps(self) -> dict[int, int]:
         """When the closed dirty segments began, where anybody wants to know."""

@@ -1,11 +1,11 @@
 """Up to where compaction may have taken offsets out of a log (``compacted-offset``, in the log's directory).
 
-Below it batches may leave gaps; at and above it a gap is damage. It is made durable before the first
-compacted segment can be seen, and never goes down. So the check stays strict where compaction never was,
-also in a topic that is no longer compacted.
+A topic that is compacted may have gaps anywhere: a follower is given those of its leader. One that no longer
+is may have them below this offset; at and above it a gap is damage. The offset is made durable before the
+first compacted segment can be seen, and never goes down.
 
 Our own compaction leaves no gap where two segments join, Kafka's does. Where nobody knows who compacted a
-log, as in a directory that Kafka made, the file is missing, and the topic's setting decides for all of it.
+log, as in a directory that Kafka made, the file is missing, and segments need not join.
 """
 
 from typing import NamedTuple

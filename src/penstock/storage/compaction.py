@@ -38,11 +38,13 @@ SLICE_BYTES = 64 * 1024
 
 
 class NewestBatch(NamedTuple):
-    """What the log knows of a producer's newest batch."""
+    """What the log knows of a producer's newest durable batch."""
 
     last_offset: int | None
     """None when the newest thing of the producer's epoch is a marker."""
     epoch: int
+    is_sure: bool = True
+    """Whether no older batch can become the newest, because what follows it is lost in an outage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,8 @@ class Compaction:
         self._transactions = CleanedTransactions(order.aborted)
         #: How many fates of the map are behind us.
         self._fates_used = 0
+        # The last batch and the last marker, in the dirty part, of producers about whom nobody is sure.
+        self._newest_dirty: dict[tuple[int, bool], int] = {}
 
     def map_keys(self) -> Iterator[int]:
         """Find each key's newest record in the dirty part; answers after each slice how much was read."""
@@ -94,6 +98,7 @@ class Compaction:
                 continue
             for run in self._read(segment):
                 for position, header in run.batches:
+                    self._note_producer(header)
                     if not self._is_dirty(header) or header.is_control:
                         continue
                     if not self._map.has_room_for(header.record_count):
@@ -214,11 +219,20 @@ class Compaction:
         fates = bytearray(b"\1" * header.record_count)
         return keep_with_horizon(header, payload, starts, fates, horizon=self._horizon)
 
+    def _note_producer(self, header: BatchHeader) -> None:
+        if header.producer_id >= 0:
+            newest = self.order.newest_batches.get(header.producer_id)
+            if newest is not None and not newest.is_sure:
+                self._newest_dirty[header.producer_id, header.is_control] = header.last_offset
+
     def _is_newest(self, header: BatchHeader) -> bool:
-        """Whether the log's idea of the producer, sequence or epoch, rests on this batch."""
+        """Whether the log's idea of the producer, sequence or epoch, rests on this batch, or might."""
         newest = self.order.newest_batches.get(header.producer_id)
         if newest is None:
             return False
+        if not newest.is_sure:
+            found = self._newest_dirty.get((header.producer_id, header.is_control))
+            return not self._is_dirty(header) or header.last_offset == found
         if newest.last_offset is None:
             return header.is_control and header.producer_epoch == newest.epoch
         return header.last_offset == newest.last_offset

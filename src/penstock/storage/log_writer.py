@@ -9,6 +9,7 @@ from contextlib import suppress
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import LOG_OVERHEAD, BatchHeader
 from penstock.storage import offset_index, time_index
+from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS
 from penstock.storage.filesystem import BytesLike, FileSystem
 from penstock.storage.flush_job import SegmentClosing, SegmentWrite
 from penstock.storage.log_config import FOREVER_MS, LogConfig
@@ -81,6 +82,8 @@ class LogWriter:
         self._config = config
         for segment in self._segments:
             segment.index_interval_bytes = config.index_interval_bytes
+            if config.is_compacted:
+                segment.gaps_below = GAPS_ANYWHERE
         self._prepare_roll()
 
     def add(self, batch: BytesLike, header: BatchHeader, base_offset: int) -> int:
@@ -126,6 +129,7 @@ class LogWriter:
             old.next_offset,
             index_interval_bytes=self._config.index_interval_bytes,
             is_new=True,
+            gaps_below=GAPS_ANYWHERE if self._config.is_compacted else NO_GAPS,
         )
         self._segments.add(self.active)
         self._pending_position = 0

@@ -71,6 +71,11 @@ class Producer:
         """The newest batch of this epoch."""
         return BatchTrace(*self.batches[-1]) if self.batches else None
 
+    @property
+    def recent_batches(self) -> list[BatchTrace]:
+        """The last few of this epoch, oldest first."""
+        return [BatchTrace(*batch) for batch in self.batches]
+
     def enter_epoch(self, epoch: int) -> None:
         """A new epoch starts from sequence 0 and knows no batch of the old one."""
         self.epoch = epoch

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from penstock.model.errors import CorruptLogError, DiskFullError
-from penstock.storage.batch_scan import BadBatch, BatchChecker, CheckedRun
+from penstock.storage.batch_scan import GAPS_ANYWHERE, BadBatch, BatchChecker, CheckedRun
 from penstock.storage.compacted_offset import NO_GAPS_AT_ALL, Gaps, read_gaps
 from penstock.storage.damage_report import CORRUPT_SUFFIX, Damage, read_damage_report, write_damage_report
 from penstock.storage.derived_state import (
@@ -143,7 +143,7 @@ class _Opening:
             self._filesystem, self._directory, is_compacted=self._config.is_compacted and not is_empty
         )
         for segment in self._segments:
-            segment.gaps_below = self._gaps.below
+            segment.gaps_below = GAPS_ANYWHERE if self._config.is_compacted else self._gaps.below
 
     def _existing(self, base_offset: int) -> Segment:
         segment = self._segment(base_offset, is_new=False)
