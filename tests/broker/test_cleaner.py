@@ -225,6 +225,7 @@ async def test_released_log_is_let_go_at_any_moment() -> None:
 async def test_stopped_cleaner_ends_its_task() -> None:
     broker = FakeBroker()
     partition = broker.add_log("some", updates=30)
+    broker.config.values["log.cleaner.backoff.ms"] = 0
     task = broker.loop.create_task(broker.cleaner.run())
     while broker.checkpoints == 0:
         await asyncio.sleep(0)

@@ -52,13 +52,16 @@ class Cleaner:
         self._idle.set()
 
     async def run(self) -> None:
-        """Look for a log that is due and compact it, again and again, until told to stop."""
+        """Look for logs that are due and compact them, again and again, until told to stop.
+
+        It rests first: a broker that has just started has better things to do.
+        """
         if not self._broker.config.boolean("log.cleaner.enable"):
             return
         while not self._is_stopping:
-            has_cleaned = await self._clean_dirtiest()
-            if not has_cleaned:
-                await self._rest(self._broker.config.integer("log.cleaner.backoff.ms") / 1000)
+            await self._rest(self._broker.config.integer("log.cleaner.backoff.ms") / 1000)
+            while not self._is_stopping and await self._clean_dirtiest():
+                pass
 
     async def stop(self) -> None:
         """Let go of everything; nothing is under way when this returns."""
