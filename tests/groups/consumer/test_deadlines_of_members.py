@@ -6,8 +6,14 @@ from tests.groups.modern import Modern, ledger_of, settle
 from tests.groups.shell import Shell
 
 from penstock.groups.classic_group import ClassicGroup
+from penstock.groups.consumer_protocol import (
+    ConsumerProtocolSubscription,
+    ProtocolTopicPartitions,
+    write_subscription,
+)
 from penstock.groups.settings import GroupSettings, MigrationPolicy
 from penstock.model.error_codes import ErrorCode
+from penstock.wire.messages.join_group import JoinGroupRequestProtocol
 
 OF_THE_SHARD = 1
 """The one deadline of a shard without members: when to look for offsets to forget."""
@@ -89,6 +95,9 @@ def test_member_that_changes_to_the_classic_protocol_lets_go_when_it_joins(shell
     bob.beat()
     ann.beat()
     classic = patient(shell, "ann")
+    owned = (ProtocolTopicPartitions(topic="orders", partitions=(0, 1, 2, 3)),)
+    said = write_subscription(ConsumerProtocolSubscription(topics=("orders",), owned_partitions=owned))
+    classic.protocols = (JoinGroupRequestProtocol(name="cooperative-sticky", metadata=said),)
     classic.send_join(member_id="ann")
     assert classic.joined().error_code == ErrorCode.NONE
     sync(classic)
