@@ -38,6 +38,7 @@ UNKNOWN_TO_THEM = {
     *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
     *("AlterPartition", "Envelope", "BrokerRegistration", "BrokerHeartbeat", "UnregisterBroker"),
     *("AllocateProducerIds", "JoinCluster", "DecommissionBroker"),
+    *("RaftVote", "RaftAppendEntries", "RaftInstallSnapshot", "RaftTimeoutNow", "RaftObserve"),
 }
 """Their bytes are written out by hand in other files."""
 

@@ -76,6 +76,12 @@ class ApiKey(IntEnum):
     DESCRIBE_TOPIC_PARTITIONS = 75
     JOIN_CLUSTER = 10100
     DECOMMISSION_BROKER = 10101
+    # Private: between our own nodes, far above any number of Kafka's, and never told to clients.
+    RAFT_VOTE = 10_000
+    RAFT_APPEND_ENTRIES = 10_001
+    RAFT_INSTALL_SNAPSHOT = 10_002
+    RAFT_TIMEOUT_NOW = 10_003
+    RAFT_OBSERVE = 10_004
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +198,11 @@ _TABLE = (
     _api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), 0),
     _api(ApiKey.JOIN_CLUSTER, (0, 0), 0, is_served=False),
     _api(ApiKey.DECOMMISSION_BROKER, (0, 0), 0, is_served=False),
+    _api(ApiKey.RAFT_VOTE, (0, 0), 0, is_served=False),
+    _api(ApiKey.RAFT_APPEND_ENTRIES, (0, 0), 0, is_served=False),
+    _api(ApiKey.RAFT_INSTALL_SNAPSHOT, (0, 0), 0, is_served=False),
+    _api(ApiKey.RAFT_TIMEOUT_NOW, (0, 0), 0, is_served=False),
+    _api(ApiKey.RAFT_OBSERVE, (0, 0), 0, is_served=False),
 )
 
 APIS: Mapping[ApiKey, ApiSpec] = MappingProxyType({spec.key: spec for spec in _TABLE})

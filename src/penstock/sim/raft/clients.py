@@ -15,6 +15,8 @@ from penstock.raft.events import (
 )
 from penstock.raft.output import Accepted, Answer, ReadReady, Refused
 from penstock.raft.replica import Voter
+from penstock.records.builder import build_batch
+from penstock.records.record import NewRecord
 from penstock.sim.raft.book import Book
 from penstock.sim.raft.machine import Machine
 from penstock.sim.raft.outcome import BrokenPromise
@@ -69,12 +71,16 @@ class Clients:
         token = self._next_token()
         count = draw.choice((1, 1, 1, 2))
         batches = tuple(
-            NewBatch(
-                payload=f"v{token}.{number}".encode(), record_count=draw.randint(1, RECORDS_PER_BATCH_MAX)
-            )
+            self._batch(f"v{token}.{number}".encode(), draw.randint(1, RECORDS_PER_BATCH_MAX))
             for number in range(count)
         )
         self._ask(Proposed(token=token, batches=batches))
+
+    def _batch(self, value: bytes, record_count: int) -> NewBatch:
+        if not self._host.plan.uses_wire:
+            return NewBatch(payload=value, record_count=record_count)
+        batch = build_batch([NewRecord(value=value)] * record_count)
+        return NewBatch(payload=batch, record_count=record_count)
 
     def read(self) -> None:
         """Ask for what is committed by now."""

@@ -126,6 +126,7 @@ class Machine:
             rng=Random(f"{plan.seed}/node {self.number} life {self._lives}"),
             flush_draw=self._disk_draw,
             clock=self.local_time,
+            uses_batches=plan.uses_wire,
         )
         process.snapshot_every, process.snapshot_keeps = plan.snapshot_every, plan.snapshot_keeps
         self.process = process

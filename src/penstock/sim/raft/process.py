@@ -11,6 +11,8 @@ from random import Random
 from typing import Protocol
 
 from penstock.model.ids import Millis
+from penstock.raft.batches import stamp_entry
+from penstock.raft.control_records import ControlBatches
 from penstock.raft.entry import Entry, Payload, SnapshotId
 from penstock.raft.events import Event, Persisted, SnapshotInstalled, SnapshotTaken
 from penstock.raft.messages import Message
@@ -80,6 +82,7 @@ class Process:
         rng: Random,
         flush_draw: Random,
         clock: Callable[[], Millis],
+        uses_batches: bool,
     ) -> None:
         self.key = key
         self.disk = disk
@@ -90,6 +93,7 @@ class Process:
         #: How far the state machine is, and what it has become.
         self.applied_offset = 0
         self.state_digest = 0
+        self._uses_batches = uses_batches
         self._surroundings = surroundings
         self._clock = clock
         self._flush_draw = flush_draw
@@ -109,7 +113,7 @@ class Process:
             rng=rng,
             restored=restored,
             reader=disk,
-            control_entries=WrittenOut(),
+            control_entries=ControlBatches() if uses_batches else WrittenOut(),
             now=clock(),
         )
 
@@ -129,6 +133,7 @@ class Process:
     def _carry_out(self, output: Output) -> None:
         if output.number:
             self._issued = output.number
+            self._stamp(output.append)
             self.disk.order(output)
         if output.commit_offset is not None:
             self._apply(output.commit_offset)
@@ -142,6 +147,12 @@ class Process:
             self._surroundings.answered(self, answer)
         self._release()
         self._flush_if_needed()
+
+    def _stamp(self, entries: tuple[Entry, ...]) -> None:
+        """Batches that were made here get their place; those that a leader sent have it."""
+        for entry in entries:
+            if self._uses_batches and isinstance(entry.payload, bytearray):
+                stamp_entry(entry)
 
     # The disk
 

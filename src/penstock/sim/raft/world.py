@@ -18,10 +18,12 @@ from penstock.raft.output import Answer, Output
 from penstock.raft.replica import NOBODY, ReplicaKey, Voter
 from penstock.raft.transition import Role
 from penstock.raft.voters import NO_VOTERS, voter_set
+from penstock.records.batch import BATCH_LENGTH_MIN
 from penstock.sim.raft.book import Book
 from penstock.sim.raft.clients import Clients
 from penstock.sim.raft.disk import NodeDisk
 from penstock.sim.raft.faults import Faults
+from penstock.sim.raft.frames import through_a_frame
 from penstock.sim.raft.invariants import Invariant, Step
 from penstock.sim.raft.invariants.commit_is_durable import CommitIsDurable
 from penstock.sim.raft.invariants.commit_moves_forward import CommitMovesForward
@@ -128,7 +130,7 @@ class RaftWorld:
         if message.target == NOBODY:
             target = self._order.randrange(len(self.machines))
         machine = self.machines[target]
-        event = MessageReceived(message=message)
+        event = MessageReceived(message=through_a_frame(message) if self.plan.uses_wire else message)
         for delay in self.network.delays(message.sender.node_id, target):
             self.at(self.now + delay, lambda: machine.step(event))
 
@@ -263,8 +265,10 @@ class RaftWorld:
         if output.truncate_to is not None:
             self.tell(f"node {number} cuts its log at {output.truncate_to}")
         for entry in output.append:
-            self.tell(
-                f"node {number} appends {bytes(entry.payload).decode()} at {entry.offset}, term {entry.term}"
-            )
+            self.tell(f"node {number} appends {_told(entry)} at {entry.offset}, term {entry.term}")
         if output.commit_offset is not None:
             self.tell(f"node {number} commits up to {output.commit_offset}")
+
+
+def _told(entry: Entry) -> str:
+    return bytes(entry.payload).decode() if len(entry.payload) < BATCH_LENGTH_MIN else str(entry.kind)
