@@ -26,6 +26,7 @@ pytestmark = [
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 CONTROL_BIT = 32
+GROUP_COMMAND = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 DUMP_LOG = "kafka.tools.DumpLogSegments"
 
 
@@ -92,6 +93,48 @@ def test_java_admin_tools_describe_alter_and_delete(bootstrap: str, unique: Uniq
     directories = kafka("org.apache.kafka.tools.LogDirsCommand", *server, "--describe", "--topic-list", name)
     assert f'"{name}-0"' in directories
     kafka("org.apache.kafka.tools.TopicCommand", *server, "--delete", "--topic", name)
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_java_consumer_commits_and_its_group_is_described_reset_and_deleted(
+    bootstrap: str, unique: UniqueName, protocol: str
+) -> None:
+    topic = create_topic(admin_client(bootstrap), unique("java-group"), partitions=2)
+    group, server = unique("java-group"), ("--bootstrap-server", bootstrap)
+    send(make_producer(bootstrap), topic, [{"value": b"%d" % n, "partition": n % 2} for n in range(100)])
+
+    consume = (
+        *server,
+        "--topic",
+        topic,
+        "--group",
+        group,
+        "--consumer-property",
+        f"group.protocol={protocol}",
+    )
+    beginning = ("--from-beginning", "--max-messages", "100", "--timeout-ms", "20000")
+    shown = kafka("org.apache.kafka.tools.consumer.ConsoleConsumer", *consume, *beginning)
+    assert sorted(map(int, shown.split())) == list(range(100))
+
+    described = kafka(GROUP_COMMAND, *server, "--describe", "--group", group)
+    rows = [line.split() for line in described.splitlines() if line.startswith(group)]
+    assert sorted((row[2], row[3], row[4], row[5]) for row in rows) == [
+        ("0", "50", "50", "0"),
+        ("1", "50", "50", "0"),
+    ]
+    reset = ("--reset-offsets", "--topic", topic, "--shift-by", "-10", "--execute")
+    kafka(GROUP_COMMAND, *server, "--group", group, *reset)
+    shown = kafka(
+        "org.apache.kafka.tools.consumer.ConsoleConsumer",
+        *consume,
+        "--max-messages",
+        "20",
+        "--timeout-ms",
+        "20000",
+    )
+    assert sorted(map(int, shown.split())) == list(range(80, 100))
+    kafka(GROUP_COMMAND, *server, "--delete", "--group", group)
+    assert group not in kafka(GROUP_COMMAND, *server, "--list").split()
 
 
 def test_java_producer_transacts_in_the_second_version(bootstrap: str, unique: UniqueName) -> None:
