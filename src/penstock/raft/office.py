@@ -14,7 +14,7 @@ from penstock.raft.handover import Handover
 from penstock.raft.leadership import Leadership
 from penstock.raft.membership import Membership
 from penstock.raft.messages import AppendResponse, SnapshotResponse
-from penstock.raft.output import Refusal
+from penstock.raft.output import Refusal, Refused
 from penstock.raft.state import NodeState
 
 Request: TypeAlias = Proposed | ReadRequested | TransferRequested | AddVoterRequested | RemoveVoterRequested
@@ -94,7 +94,7 @@ class Office:
             *self._membership.waiting_tokens(),
             *self._handover.waiting_tokens(),
         ):
-            self.leadership.refuse(token, Refusal.LEADERSHIP_LOST)
+            self._state.answer(Refused(token=token, reason=Refusal.LEADERSHIP_LOST, leader=None))
 
     def _look_at_the_others(self) -> None:
         self._membership.promote_if_ready()
