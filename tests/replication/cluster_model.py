@@ -93,6 +93,7 @@ class Node:
     applied: int = 0
     image: ClusterImage = field(default_factory=ClusterImage)
     replica: PartitionReplica | None = None
+    asked: FetchFrom | None = None
     waiting: list[tuple[int, int]] = field(default_factory=list)
 
     @property
@@ -319,7 +320,8 @@ class Cluster:
         position = follower.fetch_position(self.now) if follower else None
         if not follower or position is None:
             return False
-        follower.handle(FetchSent())
+        follower.handle(FetchSent(position=position))
+        node.asked = position
         asked = FetchAsked(
             sender=node.node_id, process=node.process, broker_epoch=node.broker_epoch, position=position
         )
@@ -330,9 +332,9 @@ class Cluster:
         """A follower gives up waiting; the answer may come all the same."""
         node = self.nodes[NodeId(node_id)]
         follower = node.replica and node.replica.follower
-        if follower:
+        if follower and node.asked is not None:
             self.now = Millis(self.now + 1)
-            follower.handle(FetchFailed(leader_epoch=follower.leader_epoch, now=Millis(self.now - 1)))
+            follower.handle(FetchFailed(asked=node.asked, now=Millis(self.now - 1)))
 
     def look_who_keeps_up(self, node_id: int) -> None:
         node = self.nodes[NodeId(node_id)]
@@ -419,9 +421,7 @@ class Cluster:
 
     def _leader_receives(self, node: Node, asked: FetchAsked) -> None:
         position, end = asked.position, len(node.log)
-        answer = FetchAnswered(
-            leader_epoch=position.current_leader_epoch, fetch_offset=position.offset, now=self.now
-        )
+        answer = FetchAnswered(asked=position, now=self.now)
         leader = node.replica and node.replica.leader
         if not leader:
             self._reply(asked, replace(answer, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER))
@@ -471,19 +471,17 @@ class Cluster:
                     node.flushed = len(node.log)
                     follower.handle(LogTruncated(log_start_offset=0, end_offset=len(node.log)))
                 case AskLeaderOffsets():
-                    self._ask_offsets(node)
+                    self._ask_offsets(node, fetched.answer.asked)
 
-    def _ask_offsets(self, node: Node) -> None:
+    def _ask_offsets(self, node: Node, asked: FetchFrom) -> None:
         follower = node.replica and node.replica.follower
         assert follower
         leader = self.nodes[follower.leader]
         machine = leader.replica and leader.replica.leader
         if not machine or machine.leader_epoch != follower.leader_epoch:
-            follower.handle(FetchFailed(leader_epoch=follower.leader_epoch, now=self.now))
+            follower.handle(FetchFailed(asked=asked, now=self.now))
             return
-        event = LeaderOffsetsReceived(
-            leader_epoch=follower.leader_epoch, log_start_offset=0, log_end_offset=len(leader.log)
-        )
+        event = LeaderOffsetsReceived(asked=asked, log_start_offset=0, log_end_offset=len(leader.log))
         for effect in follower.handle(event):
             assert isinstance(effect, TruncateLog)
             del node.log[effect.offset :]

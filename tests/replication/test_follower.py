@@ -1,3 +1,6 @@
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from tests.replication.epochs import history
 
@@ -51,23 +54,29 @@ def make_follower(
     )
 
 
+def ask(follower: PartitionFollower) -> FetchFrom:
+    """Send the next fetch."""
+    position = follower.fetch_position(NOW)
+    assert position is not None
+    follower.handle(FetchSent(position=position))
+    return position
+
+
 def answer(
     follower: PartitionFollower,
     *,
+    asked: FetchFrom | None = None,
     error: ErrorCode = ErrorCode.NONE,
     high_watermark: int = 10,
     log_start: int = 0,
     diverging: EpochEnd | None = None,
     records_end: int | None = None,
-    leader_epoch: int = 4,
-    fetch_offset: int | None = None,
 ) -> tuple[FollowerEffect, ...]:
-    """Send a fetch, and take this for its answer."""
-    follower.handle(FetchSent())
+    """Send a fetch, and take this for its answer, or for that to another fetch."""
+    sent = ask(follower)
     return follower.handle(
         FetchAnswered(
-            leader_epoch=leader_epoch,
-            fetch_offset=follower.log_end_offset if fetch_offset is None else fetch_offset,
+            asked=asked or sent,
             now=NOW,
             error_code=error,
             high_watermark=high_watermark,
@@ -120,10 +129,10 @@ def test_leader_that_becomes_follower_with_an_unflushed_end_waits_for_it() -> No
 
 def test_one_fetch_at_a_time() -> None:
     follower = make_follower()
-    follower.handle(FetchSent())
+    position = ask(follower)
     assert follower.fetch_position(NOW) is None
     with pytest.raises(InvariantError, match="is fetching has sent a fetch"):
-        follower.handle(FetchSent())
+        follower.handle(FetchSent(position=position))
 
 
 def test_high_watermark_follows_the_leaders_as_far_as_the_disk_goes() -> None:
@@ -190,37 +199,42 @@ def test_leader_that_refuses_is_asked_again_later_and_nothing_is_cut(error: Erro
     assert answer(follower, error=error) == ()
     assert follower.fetch_position(NOW) is None
     assert follower.next_deadline() == NOW + 100
-    assert follower.fetch_position(Millis(NOW + 100)) is not None
-    follower.handle(FetchSent())
+    position = follower.fetch_position(Millis(NOW + 100))
+    assert position is not None
+    follower.handle(FetchSent(position=position))
     assert follower.next_deadline() is None
 
 
 def test_leader_that_does_not_answer_is_asked_again_later() -> None:
     follower = make_follower()
-    follower.handle(FetchSent())
-    follower.handle(FetchFailed(leader_epoch=3, now=NOW))
+    asked = ask(follower)
+    follower.handle(FetchFailed(asked=replace(asked, offset=3), now=NOW))
     assert follower.next_deadline() is None
-    follower.handle(FetchFailed(leader_epoch=4, now=NOW))
+    follower.handle(FetchFailed(asked=asked, now=NOW))
     assert follower.next_deadline() == NOW + 100
 
 
-def test_answer_of_another_leader_epoch_is_not_for_this_follower() -> None:
+@pytest.mark.parametrize(
+    "change",
+    [{"current_leader_epoch": LeaderEpoch(3)}, {"offset": 12}, {"last_fetched_epoch": 0}],
+    ids=["leader epoch", "offset", "own epoch"],
+)
+def test_answer_to_another_fetch_is_not_for_this_one(change: dict[str, Any]) -> None:
     follower = make_follower()
-    assert answer(follower, leader_epoch=3, records_end=20, high_watermark=14) == ()
+    position = follower.fetch_position(NOW)
+    assert position is not None
+    late = replace(position, **change)
+    assert answer(follower, asked=late, diverging=EpochEnd(0, 11), high_watermark=14) == ()
     assert follower.high_watermark == 10
     assert follower.fetch_position(NOW) is None  # The answer to its own fetch is still to come.
 
 
-def test_answer_to_an_older_fetch_is_not_for_this_follower() -> None:
-    follower = make_follower()
-    assert answer(follower, fetch_offset=12, records_end=15) == ()
-    assert follower.fetch_position(NOW) is None
-
-
 def ask_offsets(follower: PartitionFollower, log_start: int, log_end: int) -> tuple[FollowerEffect, ...]:
+    asked = follower.fetch_position(NOW)
+    assert asked is not None
     assert answer(follower, error=ErrorCode.OFFSET_OUT_OF_RANGE) == (AskLeaderOffsets(),)
     return follower.handle(
-        LeaderOffsetsReceived(leader_epoch=4, log_start_offset=log_start, log_end_offset=log_end)
+        LeaderOffsetsReceived(asked=asked, log_start_offset=log_start, log_end_offset=log_end)
     )
 
 
@@ -247,13 +261,14 @@ def test_follower_that_is_in_range_after_all_goes_on() -> None:
     assert follower.fetch_position(NOW) is not None
 
 
-def test_offsets_of_another_leader_epoch_or_not_asked_for_are_ignored() -> None:
+def test_offsets_for_another_fetch_or_not_asked_for_are_ignored() -> None:
     follower = make_follower()
-    stray = LeaderOffsetsReceived(leader_epoch=4, log_start_offset=40, log_end_offset=50)
-    assert follower.handle(stray) == ()
+    asked = follower.fetch_position(NOW)
+    assert asked is not None
+    event = LeaderOffsetsReceived(asked=asked, log_start_offset=40, log_end_offset=50)
+    assert follower.handle(event) == ()
     answer(follower, error=ErrorCode.OFFSET_OUT_OF_RANGE)
-    other = LeaderOffsetsReceived(leader_epoch=5, log_start_offset=40, log_end_offset=50)
-    assert follower.handle(other) == ()
+    assert follower.handle(replace(event, asked=replace(asked, offset=3))) == ()
 
 
 @pytest.mark.parametrize(

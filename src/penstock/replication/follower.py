@@ -6,7 +6,8 @@ is flushed. What the leader finds to be of another log (``divergence``) is cut o
 It never cuts below its own high watermark: that was committed, and a leader without it lost an acknowledged
 record. Only where the topic has said that it can live with that (unclean elections) is it done.
 
-Answers of another leader epoch, or to an older fetch, are not for this follower: its log has moved since.
+Only the answer to its last fetch counts, told by offset and epochs: what a leader once found to be of another
+log may be the leader's own by now.
 """
 
 from enum import StrEnum
@@ -52,6 +53,7 @@ class PartitionFollower:
     """One partition, as one of its followers sees it."""
 
     __slots__ = (
+        "_asked",
         "_doing",
         "_end",
         "_flushed",
@@ -85,6 +87,8 @@ class PartitionFollower:
         self._retry_ms = start.retry_ms
         self._retry_at: Millis | None = None
         self._doing = _Doing.READY
+        #: The fetch that waits for its answer.
+        self._asked: FetchFrom | None = None
         self.validate()
 
     @property
@@ -128,11 +132,11 @@ class PartitionFollower:
         """Take in a fact; the only way this machine changes."""
         match event:
             case FetchSent():
-                return self._fetch_sent()
+                return self._fetch_sent(event.position)
             case FetchAnswered():
                 return self._fetch_answered(event)
             case FetchFailed():
-                return self._failed(event.leader_epoch, event.now)
+                return self._failed(event.asked, event.now)
             case RecordsAppended():
                 return self._records_appended(event.end_offset)
             case LocalLogFlushed():
@@ -152,23 +156,23 @@ class PartitionFollower:
                 "follower are out of order"
             )
 
-    def _fetch_sent(self) -> tuple[FollowerEffect, ...]:
+    def _fetch_sent(self, position: FetchFrom) -> tuple[FollowerEffect, ...]:
         if self._doing is not _Doing.READY:
             raise InvariantError(f"a follower that is {self._doing} has sent a fetch")
         self._doing = _Doing.FETCHING
+        self._asked = position
         self._retry_at = None
         return _NOTHING
 
     def _fetch_answered(self, event: FetchAnswered) -> tuple[FollowerEffect, ...]:
-        is_ours = event.leader_epoch == self._leader_epoch and event.fetch_offset == self._end
-        if not is_ours or self._doing is not _Doing.FETCHING:
+        if event.asked != self._asked or self._doing is not _Doing.FETCHING:
             return _NOTHING
         if event.error_code is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._doing = _Doing.ASKING_OFFSETS
             return (AskLeaderOffsets(),)
         if event.error_code is not ErrorCode.NONE:
             # Fenced, unknown or moved leaders: the metadata log will say more. Till then, now and again.
-            return self._failed(event.leader_epoch, event.now)
+            return self._failed(event.asked, event.now)
         if event.diverging is not None:
             return self._cut(self._where_to_cut(event.diverging))
         self._doing = _Doing.READY if event.records_end_offset is None else _Doing.APPENDING
@@ -177,9 +181,8 @@ class PartitionFollower:
         appending = (AppendRecords(),) if event.records_end_offset is not None else ()
         return (*appending, *moved, *self._follow_log_start(event.log_start_offset))
 
-    def _failed(self, leader_epoch: int, now: Millis) -> tuple[FollowerEffect, ...]:
-        is_ours = leader_epoch == self._leader_epoch
-        if is_ours and self._doing in (_Doing.FETCHING, _Doing.ASKING_OFFSETS):
+    def _failed(self, asked: FetchFrom, now: Millis) -> tuple[FollowerEffect, ...]:
+        if asked == self._asked and self._doing in (_Doing.FETCHING, _Doing.ASKING_OFFSETS):
             self._doing = _Doing.READY
             self._retry_at = Millis(now + self._retry_ms)
         return _NOTHING
@@ -214,7 +217,7 @@ class PartitionFollower:
         return _NOTHING
 
     def _leader_offsets_received(self, event: LeaderOffsetsReceived) -> tuple[FollowerEffect, ...]:
-        if event.leader_epoch != self._leader_epoch or self._doing is not _Doing.ASKING_OFFSETS:
+        if event.asked != self._asked or self._doing is not _Doing.ASKING_OFFSETS:
             return _NOTHING
         if event.log_end_offset < self._end:
             return self._cut(event.log_end_offset)

@@ -24,14 +24,15 @@ class FetchFrom:
 class FetchSent:
     """What ``fetch_position`` said is on its way."""
 
+    position: FetchFrom
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchAnswered:
-    """The leader's answer to a fetch of some leader epoch."""
+    """The leader's answer to a fetch."""
 
-    leader_epoch: int
-    #: What was asked for.
-    fetch_offset: int
+    #: Which one. An answer that comes late must not be taken for that to another.
+    asked: FetchFrom
     now: Millis
     error_code: ErrorCode = ErrorCode.NONE
     high_watermark: int = -1
@@ -45,7 +46,7 @@ class FetchAnswered:
 class FetchFailed:
     """No answer came."""
 
-    leader_epoch: int
+    asked: FetchFrom
     now: Millis
 
 
@@ -68,7 +69,7 @@ class LogTruncated:
 class LeaderOffsetsReceived:
     """Where the leader's log begins and ends, as we asked after a fetch out of its range."""
 
-    leader_epoch: int
+    asked: FetchFrom
     log_start_offset: int
     log_end_offset: int
 
