@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SLICE_SECONDS = 0.003
-REST_SECONDS = 0.0015
+SLICE_SECONDS = 0.008
+REST_SECONDS = 0.002
 """Between two slices: with the interpreter to itself, the loop answers clients as fast as always."""
 SHORT_PAUSE_SECONDS_MAX = 0.01
 SWAP_RETRY_SECONDS = 0.05

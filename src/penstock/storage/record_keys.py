@@ -41,10 +41,13 @@ def read_keys(payload: bytes, count: int) -> RecordKeys:
     try:
         for number in range(count):
             starts.append(position)
-            raw = payload[position]
+            raw, following = payload[position], payload[position + 1]
             if raw < 0x80:
                 end = position + 1 + (raw >> 1)
                 position += 2
+            elif following < 0x80:  # up to eight kilobytes
+                end = position + 2 + ((raw & 0x7F | following << 7) >> 1)
+                position += 3
             else:
                 length, position = read_varint(payload, position)
                 end = position + length
@@ -85,9 +88,11 @@ def record_starts(payload: bytes, count: int) -> list[int]:
     position = 0
     try:
         for _ in range(count):
-            raw = payload[position]
+            raw, following = payload[position], payload[position + 1]
             if raw < 0x80:
                 position += 1 + (raw >> 1)
+            elif following < 0x80:
+                position += 2 + ((raw & 0x7F | following << 7) >> 1)
             else:
                 length, position = read_varint(payload, position)
                 position += length
