@@ -7,7 +7,7 @@ from random import Random
 from penstock.sim.storage.plan import Stop
 from penstock.storage.memory_machine import MemoryMachine, Operation
 
-CALLS_MAX = 100_000
+CALLS_MAX = 300_000
 """Of the disk, between two appointments: whoever needs more is lost in a loop."""
 
 
