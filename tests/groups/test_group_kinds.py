@@ -12,6 +12,10 @@ from penstock.groups.timers import DeadlineKind, GroupDeadline
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis
+from penstock.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from penstock.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -123,6 +127,18 @@ def test_requests_of_members_reach_their_group(shell: Shell) -> None:
     request = HeartbeatRequest(group_id="shared")
     response = shell.ask(HeartbeatResponse, request, version=4)
     assert response.error_code == ErrorCode.FENCED_MEMBER_EPOCH
+
+
+def test_group_of_another_kind_does_not_become_a_consumer_group(shell: Shell) -> None:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="shared",
+        member_id="ann",
+        rebalance_timeout_ms=1_000,
+        subscribed_topic_names=("orders",),
+        topic_partitions=(),
+    )
+    response = shell.ask(ConsumerGroupHeartbeatResponse, request, version=1)
+    assert response.error_code == ErrorCode.GROUP_ID_NOT_FOUND
 
 
 def test_deadlines_reach_their_group(shell: Shell) -> None:

@@ -21,10 +21,7 @@ from penstock.groups.catalog import TopicCatalog
 from penstock.groups.classic_group import ClassicGroup
 from penstock.groups.consumer.consumer_group import ConsumerGroup
 from penstock.groups.consumer.describe import describe_consumer_groups
-from penstock.groups.consumer.draft import Draft
-from penstock.groups.consumer.heartbeat import check_request, heartbeat
-from penstock.groups.consumer.ledger import Ledger
-from penstock.groups.consumer.migration import replace_classic, upgraded
+from penstock.groups.consumer.door import serve_heartbeat
 from penstock.groups.consumer_records import ConsumerGroupMetadataRecord, ConsumerGroupRecord
 from penstock.groups.context import ShardContext
 from penstock.groups.delete_groups import delete_groups
@@ -48,7 +45,7 @@ from penstock.model.errors import ApiError, InvariantError
 from penstock.model.ids import NO_PRODUCER_ID, Millis
 from penstock.model.limits import GROUP_RECORDS_PER_TICK
 from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
-from penstock.wire.messages.consumer_group_heartbeat import JOIN_EPOCH, ConsumerGroupHeartbeatRequest
+from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
 from penstock.wire.messages.heartbeat import HeartbeatRequest
@@ -224,7 +221,7 @@ class GroupShard:
                 _check_group_id(request.group_id)
                 return delete_offsets(self._state, event, request)
             case ConsumerGroupHeartbeatRequest() as request:
-                return self._consumer_heartbeat(event, request, now)
+                return serve_heartbeat(self._state, event, request, now)
             case _:
                 return self._administer(event)
 
@@ -266,25 +263,6 @@ class GroupShard:
         joined = classic.serve(event, now)
         self._state.groups[group.group_id] = classic
         return Outcome(records=group.tombstones()) + joined
-
-    def _consumer_heartbeat(
-        self, event: RequestReceived, request: ConsumerGroupHeartbeatRequest, now: Millis
-    ) -> Outcome:
-        context = self._state.context
-        check_request(request, event.api_version, context.settings)
-        group = self._state.groups.get(request.group_id)
-        if isinstance(group, ConsumerGroup):
-            return group.serve(event, now)
-        if request.member_epoch != JOIN_EPOCH:
-            raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID, f"There is no consumer group {request.group_id}.")
-        if group is None:
-            draft = Draft(Ledger(request.group_id))
-            return heartbeat(draft, event, request, context, now, is_stale=True)
-        if not isinstance(group, ClassicGroup):
-            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} is of another kind.")
-        draft = Draft(Ledger(request.group_id)) if group.is_empty else upgraded(group, context, now)
-        joined = heartbeat(draft, event, request, context, now, is_stale=True)
-        return replace_classic(group, draft, context, now) + joined
 
     def _leave(self, event: RequestReceived, request: LeaveGroupRequest, now: Millis) -> Outcome:
         _check_group_id(request.group_id)
