@@ -125,10 +125,23 @@ class Faults:
                 leader.start()
             for machine in self._host.machines:
                 if machine is leader or machine.number not in event.nodes:
-                    machine.crash_point = self._crash_point()
+                    machine.crash_point = self._crash_point(CrashPoint.MESSAGES_LEFT)
+            self._spread_messages(timeout_ms)
 
-    def _crash_point(self) -> CrashPoint:
-        return self._draw.choice(tuple(CrashPoint))
+    def _crash_point(self, *liked: CrashPoint) -> CrashPoint:
+        points: list[CrashPoint] = [*CrashPoint, *liked, *liked, *liked]
+        return self._draw.choice(points)
+
+    def _spread_messages(self, timeout_ms: int) -> None:
+        """Let candidates' questions arrive far apart for a while: a voter may be back in between."""
+        network, usual = self._host.network, self._host.plan.delay_ms_max
+        network.delay_ms_max = max(usual, timeout_ms // 4)
+
+        def end() -> None:
+            if not self._host.is_healed:
+                network.delay_ms_max = usual
+
+        self._host.at(self._host.now + timeout_ms, end)
 
     def _wipe(self, machine: Machine, event: FaultEvent) -> None:
         """Only where the promise allows it: one disk lost at a time, and enough others."""

@@ -204,7 +204,7 @@ class Machine:
         if self.crash_point is not point:
             return False
         self.crash()
-        down_ms = self._disk_draw.choice((1, 5, self._host.plan.settings.election_timeout_ms))
+        down_ms = self._disk_draw.choice((0, 1, 5, self._host.plan.settings.election_timeout_ms))
         self._host.at(self._host.now + down_ms, self.start)
         return True
 
