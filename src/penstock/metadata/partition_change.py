@@ -14,13 +14,13 @@ leader knows of them is forgotten.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from penstock.metadata.reassignment_progress import Progress, settled
-from penstock.metadata.records import LEADER_UNCHANGED, NO_LEADER, PartitionChangeRecord
+from penstock.metadata.records import NO_LEADER, PartitionChangeRecord
 from penstock.metadata.replication_rules import TopicRules
 from penstock.metadata.topic_image import PartitionImage
 from penstock.model.ids import NodeId, TopicId
-from penstock.wire.schema import replace
 
 RECOVERED, RECOVERING = 0, 1
 """Whether a leader may lack committed records, since it was not elected from the ISR or ELR (KIP-704)."""
@@ -93,11 +93,8 @@ def change_partition(
     )
     draft.elr = _eligible(old, draft, circumstances)
     _elect(old, draft, circumstances)
-    record = _record(old, draft, circumstances)
-    empty = PartitionChangeRecord()
-    if record == empty:
-        return None
-    return replace(record, topic_id=topic_id, partition_id=index)
+    changes = _changes(old, draft, circumstances)
+    return PartitionChangeRecord(topic_id=topic_id, partition_id=index, **changes) if changes else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,24 +170,25 @@ def _first_acceptable(nodes: Nodes, circumstances: Circumstances) -> NodeId | No
     return next((node_id for node_id in nodes if circumstances.is_acceptable(node_id)), None)
 
 
-def _record(old: PartitionImage, draft: _Draft, circumstances: Circumstances) -> PartitionChangeRecord:
-    """What differs, as a record without a place."""
-    loses_replicas = not set(old.replicas) <= set(draft.replicas)
-    has_new_leader = draft.leader != old.leader or loses_replicas
-    moved = draft.replicas != old.replicas
-    return PartitionChangeRecord(
-        isr=_if_changed(old.isr, draft.isr),
-        leader=draft.leader if has_new_leader else LEADER_UNCHANGED,
-        replicas=_if_changed(old.replicas, draft.replicas),
-        removing_replicas=_if_changed(old.removing_replicas, draft.removing),
-        adding_replicas=_if_changed(old.adding_replicas, draft.adding),
-        leader_recovery_state=draft.recovery_state
-        if draft.recovery_state != old.leader_recovery_state
-        else -1,
-        eligible_leader_replicas=_if_changed(old.eligible_leader_replicas, draft.elr),
-        last_known_elr=_if_changed(old.last_known_elr, _last_known(old, draft)),
-        directories=_directories(old, draft.replicas, circumstances) if moved else None,
-    )
+def _changes(old: PartitionImage, draft: _Draft, circumstances: Circumstances) -> dict[str, Any]:
+    """What differs, by the names of the record's fields."""
+    changes: dict[str, Any] = {}
+    for name, before, after in (
+        ("isr", old.isr, draft.isr),
+        ("replicas", old.replicas, draft.replicas),
+        ("removing_replicas", old.removing_replicas, draft.removing),
+        ("adding_replicas", old.adding_replicas, draft.adding),
+        ("leader_recovery_state", old.leader_recovery_state, draft.recovery_state),
+        ("eligible_leader_replicas", old.eligible_leader_replicas, draft.elr),
+        ("last_known_elr", old.last_known_elr, _last_known(old, draft)),
+    ):
+        if before != after:
+            changes[name] = after
+    if "replicas" in changes:
+        changes["directories"] = _directories(old, draft.replicas, circumstances)
+    if draft.leader != old.leader or not set(old.replicas) <= set(draft.replicas):
+        changes["leader"] = draft.leader
+    return changes
 
 
 def _last_known(old: PartitionImage, draft: _Draft) -> Nodes:
@@ -202,7 +200,3 @@ def _last_known(old: PartitionImage, draft: _Draft) -> Nodes:
 def _directories(old: PartitionImage, replicas: Nodes, circumstances: Circumstances) -> tuple[bytes, ...]:
     known = dict(zip(old.replicas, old.directories, strict=False))
     return tuple(known.get(each) or circumstances.directory_of(each) for each in replicas)
-
-
-def _if_changed(old: Nodes, new: Nodes) -> Nodes | None:
-    return None if old == new else new

@@ -100,7 +100,10 @@ class _Plan:
                 self.replicas[key] = (least, *(each for each in replicas if each != least))
 
     def _unload(self, source: NodeId) -> None:
+        counts = self._loads.counts
         for key in [key for key, replicas in self.replicas.items() if source in replicas]:
+            if counts[source] <= min(counts.values()) + 1:
+                break
             self._replace(key, source, self._emptier(key, source))
 
     def _emptier(self, key: Key, source: NodeId) -> NodeId | None:
