@@ -1,12 +1,14 @@
 """The command line of the simulators.
 
 ``storage`` and ``compaction`` explore seeds, or replay one and tell its story; ``bugs`` plants each known
-mistake in turn and counts the seeds that notice it. ``raft`` and ``raft-bugs`` do the same to consensus.
+mistake in turn and counts the seeds that notice it. ``raft`` and ``raft-bugs`` do the same to consensus,
+``cluster`` and ``cluster-bugs`` to whole brokers.
 """
 
 import argparse
 from collections.abc import Sequence
 
+from penstock.sim.cluster import command as cluster
 from penstock.sim.raft import command as raft
 from penstock.sim.storage.bugs import BUGS
 from penstock.sim.storage.reporting import measure_bugs, replay_seed, run_seeds
@@ -17,6 +19,8 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     if options.command in raft.COMMANDS:
         return raft.run(options)
+    if options.command in cluster.COMMANDS:
+        return cluster.run(options)
     if options.command == "bugs":
         return measure_bugs(range(options.first, options.first + options.seeds), names=options.only)
     if options.seed is not None:
@@ -43,4 +47,5 @@ def _parser() -> argparse.ArgumentParser:
     bugs.add_argument("--first", type=int, default=0, help="the first of them")
     bugs.add_argument("--only", action="append", choices=names, help="this bug only; may be repeated")
     raft.add_commands(commands)
+    cluster.add_commands(commands)
     return parser

@@ -28,6 +28,8 @@ class Copied:
     source: str
     target: str
     partition_count: int
+    #: Whether somebody was left to bring it to its end.
+    is_finished: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,8 @@ class ClientProcess:
         #: Whether the workload is to come to its end.
         self.is_over = False
         self.has_ended = False
+        #: Whether it is gone for good, and nobody waits for it.
+        self.is_dismissed = False
         #: Told about everything that happens to it.
         self.on_change: Callable[[str], None] = lambda what: None
         self._world = world
@@ -48,7 +50,7 @@ class ClientProcess:
 
     def boot(self) -> None:
         """Begin, or begin anew, with nothing but the settings."""
-        if self._loop is not None:
+        if self._loop is not None or self.is_dismissed:
             return
         self.boots += 1
         self.has_ended = False
@@ -72,6 +74,11 @@ class ClientProcess:
             self._loop.kill()
             self._network.process_died(self._loop)
             self._loop = None
+
+    def dismiss(self) -> None:
+        """End the process for good."""
+        self.kill()
+        self.is_dismissed = self.has_ended = True
 
     def pause(self) -> None:
         """Stop the process as SIGSTOP does."""

@@ -29,9 +29,9 @@ from penstock.sim.workloads.history import Function, History
 from penstock.sim.workloads.kinds import is_source
 from penstock.sim.workloads.membership import GroupSettings
 
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.1
 SETUP_SECONDS_MAX = 20.0
-DRAIN_SECONDS = 6.0
+DRAIN_SECONDS = 5.0
 """How long readers, members and copiers have to catch up once nobody writes any more."""
 
 END_SECONDS_MAX = 20.0
@@ -155,7 +155,7 @@ class Cluster:
     def _demand_progress(self) -> None:
         """The second phase: nothing bad happens any more, so everybody must get somewhere, and to an end."""
         self._advance(self.plan.settle_seconds * 2 / 3)
-        before = {client: client.progress for client in self._clients.values()}
+        before = {client: client.progress for client in self._clients.values() if not client.is_dismissed}
         self._advance(self.plan.settle_seconds / 3)
         for client, progress in before.items():
             if client.progress == progress:
@@ -251,12 +251,17 @@ class Cluster:
         return list(groups.values())
 
     def _copies(self) -> Iterator[Copied]:
-        seen = {}
+        seen: dict[str, Copied] = {}
         for each in self.plan.workloads:
             if isinstance(each.settings, CopierSettings):
                 group = each.settings.group
+                before = seen.get(each.settings.target)
+                is_alive = not self._clients[each.name].is_dismissed
                 seen[each.settings.target] = Copied(
-                    source=group.topic, target=each.settings.target, partition_count=group.partition_count
+                    source=group.topic,
+                    target=each.settings.target,
+                    partition_count=group.partition_count,
+                    is_finished=is_alive or (before is not None and before.is_finished),
                 )
         yield from seen.values()
 

@@ -11,6 +11,7 @@ from penstock.sim.cluster.plan import (
     FaultKind,
     FillDisk,
     ForgetConnections,
+    HoldConnections,
     Kill,
     KillAtOperation,
     KillClient,
@@ -76,8 +77,22 @@ def draw_faults(
             faults.append(Fault(at=round(moment, 4), kind=fault))
         if isinstance(fault, FailFlush):
             flush_failures.add(fault.node)  # two failures within minutes are one too many for any broker
+        if (sequel := _sequel(draw, fault)) is not None:
+            faults.append(Fault(at=round(moment + sequel[0], 4), kind=sequel[1]))
         moment += draw.choice(pauses) * draw.uniform(0.5, 1.5)
-    return tuple(faults)
+    return tuple(sorted(faults, key=lambda each: each.at))
+
+
+def _sequel(draw: Random, fault: FaultKind) -> tuple[float, FaultKind] | None:
+    """An outage after what left bytes in the page cache only: did whoever came next know that?"""
+    match fault:
+        case Kill(outage=Outage.PROCESS) if draw.random() < 0.6:
+            delay = fault.down_seconds + draw.choice((0.2, 0.6))
+        case FailFlush() if draw.random() < 0.6:
+            delay = draw.choice((0.2, 0.5, 1.0))
+        case _:
+            return None
+    return delay, Kill(node=fault.node, outage=Outage.POWER, down_seconds=_down(draw))
 
 
 def _outage(draw: Random, around: _Surroundings) -> Outage:
@@ -114,7 +129,8 @@ def _pause(draw: Random, around: _Surroundings) -> FaultKind:
 
 
 def _kill_client(draw: Random, around: _Surroundings) -> FaultKind:
-    return KillClient(host=draw.choice(around.clients), down_seconds=_down(draw))
+    down = None if draw.random() < 0.15 else _down(draw)
+    return KillClient(host=draw.choice(around.clients), down_seconds=down)
 
 
 def _pairs(draw: Random, around: _Surroundings) -> Pairs:
@@ -149,6 +165,11 @@ def _reset(draw: Random, around: _Surroundings) -> FaultKind:
 def _forget(draw: Random, around: _Surroundings) -> FaultKind:
     one, other = _two(draw, around)
     return ForgetConnections(one=one, other=other)
+
+
+def _hold(draw: Random, around: _Surroundings) -> FaultKind:
+    one, other = _two(draw, around)
+    return HoldConnections(one=one, other=other, seconds=draw.choice((1.0, 3.0)))
 
 
 def _slow_disk(draw: Random, around: _Surroundings) -> FaultKind:
@@ -194,6 +215,7 @@ _KINDS: dict[str, Callable[[Random, _Surroundings], FaultKind]] = {
     "slow-link": _slow_link,
     "reset": _reset,
     "forget": _forget,
+    "hold": _hold,
     "slow-disk": _slow_disk,
     "stall-disk": _stall_disk,
     "fail-flush": _fail_flush,

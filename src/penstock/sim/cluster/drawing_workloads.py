@@ -33,7 +33,7 @@ def draw_workloads(draw: Random, partitions: int) -> tuple[WorkloadPlan, ...]:
         is_modern = draw.random() < 0.5
         for number in range(draw.randint(1, 2)):
             chosen[f"copier-{number}"] = _copier(partitions, number, is_modern=is_modern)
-    if draw.random() < 0.3:
+    if draw.random() < 0.4:
         chosen["administrator"] = AdministratorSettings()
     return tuple(WorkloadPlan(name=name, settings=settings) for name, settings in chosen.items())
 
@@ -57,7 +57,7 @@ def _producer(draw: Random, partitions: int, *, is_idempotent: bool) -> Producer
         topic=SOURCE,
         partition_count=partitions,
         is_idempotent=is_idempotent,
-        pause_seconds=draw.choice((0.08, 0.2, 0.5)),
+        pause_seconds=draw.choice((0.15, 0.3, 0.6)),
         records_max=draw.choice((1, 3, 10)),
         in_flight_max=draw.choice((1, 3, 5)),
     )
@@ -68,7 +68,7 @@ def _transactional(draw: Random, partitions: int, number: int) -> TransactionalS
         topic=SOURCE,
         partition_count=partitions,
         transactions=_transactions(f"writer-{number}", is_modern=draw.random() < 0.5),
-        pause_seconds=draw.choice((0.15, 0.4)),
+        pause_seconds=draw.choice((0.2, 0.5)),
         sends_max=draw.choice((1, 4)),
         abort_share=draw.choice((0.1, 0.5)),
     )
@@ -91,4 +91,4 @@ def _copier(partitions: int, number: int, *, is_modern: bool) -> CopierSettings:
 
 
 def _transactions(transactional_id: str, *, is_modern: bool) -> TransactionSettings:
-    return TransactionSettings(transactional_id=transactional_id, timeout_ms=4000, is_modern=is_modern)
+    return TransactionSettings(transactional_id=transactional_id, timeout_ms=3000, is_modern=is_modern)

@@ -11,6 +11,7 @@ from penstock.sim.cluster.plan import (
     FaultKind,
     FillDisk,
     ForgetConnections,
+    HoldConnections,
     Kill,
     KillAtOperation,
     KillClient,
@@ -48,7 +49,7 @@ class Injection:
         match fault:
             case Kill() | KillAtOperation() | Restart() | Pause() | KillClient():
                 self._strike(fault)
-            case Cut() | SlowLink() | ResetConnections() | ForgetConnections():
+            case Cut() | SlowLink() | ResetConnections() | ForgetConnections() | HoldConnections():
                 self._disturb(fault)
             case SlowDisk() | StallDisk() | FailFlush() | FillDisk() | MoveWall():
                 self._hamper(fault)
@@ -89,11 +90,15 @@ class Injection:
                     self._later(fault.seconds, process.resume)
             case KillClient():
                 client = self._clients.get(fault.host)
-                if client is not None:
+                if client is not None and fault.down_seconds is None:
+                    client.dismiss()
+                elif client is not None and fault.down_seconds is not None:
                     client.kill()
                     self._later(fault.down_seconds, client.boot)
 
-    def _disturb(self, fault: Cut | SlowLink | ResetConnections | ForgetConnections) -> None:
+    def _disturb(
+        self, fault: Cut | SlowLink | ResetConnections | ForgetConnections | HoldConnections
+    ) -> None:
         """What happens to links."""
         network = self._network
         match fault:
@@ -107,6 +112,8 @@ class Injection:
                 network.reset_connections(fault.one, fault.other)
             case ForgetConnections():
                 network.forget_connections(fault.one, fault.other)
+            case HoldConnections():
+                network.hold_connections(fault.one, fault.other, fault.seconds)
 
     def _hamper(self, fault: SlowDisk | StallDisk | FailFlush | FillDisk | MoveWall) -> None:
         """What happens to the parts of a machine."""

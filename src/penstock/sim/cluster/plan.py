@@ -60,10 +60,10 @@ class Pause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillClient:
-    """A client's process ends and begins anew later."""
+    """A client's process ends and begins anew later, or never."""
 
     host: str
-    down_seconds: float
+    down_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +97,15 @@ class ForgetConnections:
 
     one: str
     other: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldConnections:
+    """What is on the present connections between two hosts arrives late, while new ones are quick."""
+
+    one: str
+    other: str
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +161,7 @@ FaultKind = (
     | SlowLink
     | ResetConnections
     | ForgetConnections
+    | HoldConnections
     | SlowDisk
     | StallDisk
     | FailFlush

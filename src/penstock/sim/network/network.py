@@ -140,6 +140,11 @@ class Network:
         for end in self._ends_between(one, other):
             end.out.is_blackhole = True
 
+    def hold_connections(self, one: str, other: str, seconds: float) -> None:
+        """Let what is on the present connections between two hosts arrive late, and new ones be quick."""
+        for end in self._ends_between(one, other):
+            end.out.hold(seconds)
+
     def process_died(self, loop: SimulatedLoop) -> None:
         """A process was killed; its host closes what it held."""
         for end in self._ends_of(loop):
@@ -163,6 +168,8 @@ class Network:
         """Every link is good again."""
         for link in self._links.values():
             link.heal()
+        for end in self._ends:
+            end.out.release()
         self.pump()
 
     def pump(self) -> None:

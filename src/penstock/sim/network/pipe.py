@@ -18,6 +18,7 @@ class Pipe:
     __slots__ = (
         "_buffer",
         "_has_end",
+        "_held_until",
         "_is_moving",
         "_network",
         "is_blackhole",
@@ -33,6 +34,7 @@ class Pipe:
         self._buffer = bytearray()
         self._has_end = False
         self._is_moving = False
+        self._held_until = 0.0
         #: Whether everything sent from now on vanishes without a word.
         self.is_blackhole = False
 
@@ -60,6 +62,15 @@ class Pipe:
         """Whatever is under way will not arrive."""
         self._buffer.clear()
 
+    def hold(self, seconds: float) -> None:
+        """Let nothing move for a while, whatever the link allows."""
+        self._held_until = self._network.world.now + seconds
+        self._network.world.at(seconds, self._network.environment, self.pump)
+
+    def release(self) -> None:
+        """Hold nothing back any more."""
+        self._held_until = 0.0
+
     def refuse(self) -> None:
         """Answer what was sent with a reset, which may get lost on its way back."""
         self._buffer.clear()
@@ -77,6 +88,8 @@ class Pipe:
         if self._is_moving or self.is_blackhole or not (self._buffer or self._has_end):
             return
         if not self._network.is_reachable(self.sender.host, self.receiver.host) or not self._may_arrive():
+            return
+        if self._network.world.now < self._held_until:
             return
         self._is_moving = True
         delay = self._network.delay(self.sender.host, self.receiver.host)

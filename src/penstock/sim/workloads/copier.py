@@ -29,6 +29,7 @@ from penstock.wire.messages.txn_offset_commit import (
 
 OFFSET_VERSIONS = (4, 5)
 ADD_OFFSETS_VERSION = 4
+HURRY_SECONDS = 0.02
 BATCH_RECORDS_MAX = 10
 """Small enough for the smallest segment that a plan draws."""
 
@@ -96,7 +97,7 @@ class Copier(Workload):
                     return
             if self.is_over and self._has_caught_up:
                 return
-            await self.pause(self._settings.pause_seconds)
+            await self.pause(self._settings.pause_seconds if self._has_caught_up else HURRY_SECONDS)
 
     async def _advance(self, partition: int) -> bool:
         """Copy what is new in one partition; False when the positions cannot be trusted any more."""

@@ -17,7 +17,7 @@ class ReaderSettings:
     topic: str
     partition_count: int
     isolation: str
-    pause_seconds: float = 0.15
+    pause_seconds: float = 0.3
 
 
 class Reader(Workload):

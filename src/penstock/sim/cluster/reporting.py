@@ -1,0 +1,176 @@
+"""What a person sees: progress, failures with the command that replays them, and the table of bugs."""
+
+import gc
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from penstock.sim.cluster.bugs import BUGS, planted
+from penstock.sim.cluster.cluster import Cluster
+from penstock.sim.cluster.drawing import draw_plan
+from penstock.sim.cluster.outcome import Outcome
+from penstock.sim.cluster.plan import ClusterPlan
+from penstock.sim.cluster.shortening import shorten
+
+PROGRESS_EVERY_S = 0.5
+FAILURES_SHOWN_MAX = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What to run, beside the seed."""
+
+    node_count: int = 1
+    bug: str | None = None
+    #: Numbers of faults and workloads to keep; None keeps all.
+    faults: tuple[int, ...] | None = None
+    workloads: tuple[int, ...] | None = None
+
+    def plan(self, seed: int) -> ClusterPlan:
+        """The plan that this choice makes of a seed."""
+        whole = draw_plan(seed, node_count=self.node_count)
+        if self.faults is None and self.workloads is None:
+            return whole
+        return whole.shortened(self.faults, self.workloads)
+
+    def command(self, seed: int) -> str:
+        """What to type to see it again."""
+        parts = [f"python -m penstock.sim cluster --seed {seed} --nodes {self.node_count}"]
+        if self.bug is not None:
+            parts.append(f"--bug {self.bug}")
+        for option, numbers in (("faults", self.faults), ("workloads", self.workloads)):
+            if numbers is not None:
+                parts.append(f"--{option} {','.join(map(str, numbers)) or 'none'}")
+        return " ".join(parts)
+
+
+def run_seed(seed: int, choice: Choice) -> Outcome:
+    """Draw the seed's plan and do it."""
+    with planted(choice.bug), collected_afterwards():
+        return Cluster(choice.plan(seed)).run()
+
+
+def run_seeds(seeds: Sequence[int], choice: Choice) -> int:
+    """Explore, and say what was found; 1 when a promise was broken."""
+    about = f", with the bug {choice.bug!r}" if choice.bug else ""
+    print(f"cluster of {choice.node_count}: seeds {seeds[0]} to {seeds[-1]}{about}")
+    started = time.process_time()
+    outcomes = list(_with_progress(seeds, choice))
+    seconds = time.process_time() - started
+    failures = [outcome for outcome in outcomes if not outcome.is_good]
+    for outcome in failures[:FAILURES_SHOWN_MAX]:
+        print(f"FAILED seed {outcome.seed}: {outcome.rule}: {outcome.what}")
+        print(f"  replay: {choice.command(outcome.seed)}")
+    print(summary(outcomes, seconds))
+    return 1 if failures else 0
+
+
+def replay_seed(seed: int, choice: Choice, *, with_history: bool = False) -> int:
+    """Run one seed and tell everything that happened in it."""
+    plan = choice.plan(seed)
+    print(choice.command(seed))
+    print(plan.environment)
+    for settings in (*plan.nodes, *plan.topics, *plan.workloads):
+        print(f"  {settings}")
+    with planted(choice.bug), collected_afterwards():
+        cluster = Cluster(plan)
+        outcome = cluster.run()
+    for line in cluster.story:
+        print(line)
+    for operation in cluster.history if with_history else ():
+        print(operation)
+    print(f"digest {outcome.digest:08x} after {outcome.steps} steps, {outcome.operations} operations")
+    if outcome.is_good:
+        print("good")
+        return 0
+    print(f"FAILED seed {seed}: {outcome.rule}: {outcome.what}")
+    return 1
+
+
+def shorten_seed(seed: int, choice: Choice) -> int:
+    """Find out which faults and workloads a failure needs; 1 when there was one."""
+
+    def fails(plan: ClusterPlan) -> str | None:
+        with planted(choice.bug), collected_afterwards():
+            return Cluster(plan).run().rule
+
+    plan = choice.plan(seed)
+    rule = fails(plan)
+    if rule is None:
+        print(f"seed {seed} is good")
+        return 0
+    found = shorten(plan, lambda shorter: fails(shorter) == rule)
+    print(
+        f"seed {seed} still fails ({rule}) with {len(found.faults)} faults, {len(found.workloads)} workloads:"
+    )
+    for fault in found.plan.faults:
+        print(f"  {fault}")
+    shorter = Choice(
+        node_count=choice.node_count, bug=choice.bug, faults=found.faults, workloads=found.workloads
+    )
+    print(f"  replay: {shorter.command(seed)}")
+    return 1
+
+
+def measure_bugs(seeds: Sequence[int], node_count: int, *, names: Iterable[str] | None = None) -> int:
+    """Print, per planted bug, in how many of the seeds it was noticed; 1 if one never was."""
+    chosen: list[str | None] = [*names] if names else [None, *BUGS]
+    print(f"cluster of {node_count}: {len(seeds)} seeds from {seeds[0]} for each bug")
+    print("| planted bug | seeds that notice | first seed | most frequent symptom |\n|---|---|---|---|")
+    missed = 0
+    for name in chosen:
+        outcomes = [run_seed(seed, Choice(node_count=node_count, bug=name)) for seed in seeds]
+        print(bug_table_row(name, outcomes), flush=True)
+        missed += any(not outcome.is_good for outcome in outcomes) == (name is None)
+    return 1 if missed else 0
+
+
+def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """The last line of a run."""
+    simulated = sum(outcome.simulated_seconds for outcome in outcomes)
+    return (
+        f"{sum(outcome.is_good for outcome in outcomes)} of {len(outcomes)} seeds good; "
+        f"{sum(outcome.faults for outcome in outcomes)} faults, "
+        f"{sum(outcome.operations for outcome in outcomes)} operations, "
+        f"{sum(outcome.acknowledged for outcome in outcomes)} acknowledged records, "
+        f"{simulated:,.0f} simulated seconds in {seconds:.1f} CPU-seconds: "
+        f"{simulated / max(seconds, 1e-9):.0f} simulated seconds per CPU-second"
+    )
+
+
+def bug_table_row(name: str | None, outcomes: Sequence[Outcome]) -> str:
+    """One line of the table, in Markdown."""
+    failures = [outcome for outcome in outcomes if not outcome.is_good]
+    symptoms = Counter(outcome.rule for outcome in failures)
+    symptom = symptoms.most_common(1)[0][0] if symptoms else "-"
+    first = failures[0].seed if failures else "-"
+    label = "none" if name is None else f"{name}: {BUGS[name].what}"
+    return f"| {label} | {len(failures)} of {len(outcomes)} | {first} | {symptom} |"
+
+
+@contextmanager
+def collected_afterwards() -> Iterator[None]:
+    """Let the collector stay out of a run: what it frees, and when, must not matter to it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+        gc.collect()
+
+
+def _with_progress(seeds: Sequence[int], choice: Choice) -> Iterable[Outcome]:
+    shown = time.process_time()
+    failures = 0
+    for number, seed in enumerate(seeds, start=1):
+        outcome = run_seed(seed, choice)
+        failures += not outcome.is_good
+        yield outcome
+        if sys.stderr.isatty() and time.process_time() - shown > PROGRESS_EVERY_S:
+            shown = time.process_time()
+            print(f"\r{number} of {len(seeds)} seeds, {failures} failed", end="\r", file=sys.stderr)
