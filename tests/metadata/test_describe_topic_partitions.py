@@ -138,3 +138,13 @@ def test_pages_add_up_to_everything_once(counts: dict[str, int], limit: int) -> 
             break
         cursor = (page.next_cursor.topic_name, page.next_cursor.partition_index)
     assert seen == [(name, index) for name in sorted(counts) for index in range(counts[name])]
+
+
+def test_eligible_replicas_and_who_led_last_are_told() -> None:
+    record = PartitionRecord(
+        partition_id=0, topic_id=ORDERS, replicas=(1, 2), eligible_leader_replicas=(2,), last_known_elr=(1,)
+    )
+    image = ClusterImage().apply([TopicRecord(name="orders", topic_id=ORDERS), record])
+    (partition,) = describe(image, "orders").topics[0].partitions
+    assert partition.eligible_leader_replicas == (2,)
+    assert partition.last_known_elr == (1,)

@@ -1,7 +1,7 @@
 from collections.abc import Collection
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metadata.cluster import (
     FOUR,
@@ -249,6 +249,7 @@ def situations(draw: st.DrawFn) -> tuple[PartitionImage, Wanted, Circumstances]:
     return partition, target, given_
 
 
+@settings(deadline=None)
 @given(situations())
 def test_every_change_keeps_its_promises(situation: tuple[PartitionImage, Wanted, Circumstances]) -> None:
     partition, target, given_ = situation

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metadata.cluster import (
     FIVE,
@@ -160,6 +160,11 @@ def test_replicas_of_a_forgotten_broker_move_too_a_few_at_once() -> None:
     assert [each.partition for each in plan_decommissions(moving, limit=3)] == [2]
 
 
+def test_replica_that_nobody_else_can_hold_stays() -> None:
+    image = make_image(make_partition((1, 2, 9), isr=(1, 2)), brokers=brokers(2))
+    assert plan_decommissions(image, limit=9) == ()
+
+
 def test_replacement_stands_in_the_rack_that_becomes_free() -> None:
     members = [make_broker(number, rack="ab"[number % 2]) for number in (1, 2, 3, 4)]
     image = make_image(make_partition((1, 2)), brokers=members)
@@ -248,6 +253,7 @@ def racks_shared(image: ClusterImage, replicas: Sequence[NodeId]) -> int:
     return len(replicas) - len({image.brokers[node_id].rack for node_id in replicas})
 
 
+@settings(deadline=None)
 @given(clusters())
 def test_every_plan_keeps_sizes_spreads_no_worse_and_is_final(image: ClusterImage) -> None:
     targets = plan_rebalance(image)

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metadata.cluster import make_broker, make_image, make_partition, topic_records
 
@@ -56,6 +56,7 @@ def test_empty_image_has_an_empty_snapshot() -> None:
     assert list(snapshot_records(ClusterImage())) == []
 
 
+@settings(deadline=None)
 @given(st.permutations(["orders", "x.y", "b", "c"]), st.permutations([1, 2, 3]))
 def test_fingerprint_does_not_tell_in_which_order_things_came(names: list[str], ids: list[int]) -> None:
     image = ClusterImage().apply(map(make_broker, ids))

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.replication.epochs import RecordEpochs, history
 
@@ -77,6 +77,7 @@ def shared(one: list[int], other: list[int]) -> int:
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
+@settings(deadline=None)
 @given(two_logs())
 def test_follower_ends_up_with_exactly_what_both_logs_share(logs: tuple[list[int], list[int]]) -> None:
     follower, leader = logs

@@ -1,7 +1,7 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.model.error_codes import ErrorCode
@@ -393,6 +393,7 @@ def test_accepted_set_holds_only_when_the_metadata_log_says_so() -> None:
     change = AssignmentChanged(assignment=assignment((ONE,), partition_epoch=8))
     assert leader.handle(change) == published(20)
     assert leader.proposal is None
+    assert leader.assignment.partition_epoch == 8
 
 
 def test_higher_minimum_that_came_before_the_accepted_set_is_obeyed() -> None:
@@ -485,6 +486,7 @@ def test_replica_that_goes_and_comes_back_is_a_stranger() -> None:
     assert again.end_offset == -1
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(ALL), st.integers(0, 50)), max_size=40))
 def test_high_watermark_never_moves_back_and_never_passes_a_member(steps: list[tuple[NodeId, int]]) -> None:
     leader = elected(assignment())

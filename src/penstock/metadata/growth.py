@@ -35,10 +35,7 @@ def plan_growth(
 
 def _grown(replicas: Replicas, wanted: int, loads: BrokerLoads) -> Replicas:
     """More replicas behind those there are, which stay in their order: nobody loses the lead."""
-    while len(replicas) < wanted:
-        added = loads.best(replicas)
-        if added is None:
-            break
+    while len(replicas) < wanted and (added := loads.best(replicas)) is not None:
         loads.add((added,))
         replicas = (*replicas, added)
     return replicas
