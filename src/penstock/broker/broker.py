@@ -62,7 +62,8 @@ METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
 METADATA_LOG = LogConfig(retention_ms=UNLIMITED, retention_bytes=UNLIMITED)
 
 STOP_GRACE_SECONDS = 5.0
-SHARDS_LOADING_MAX = 2
+SHARDS_LOADING_MAX = 1
+"""Reading is quick and decoding needs the interpreter: two at once would only keep each other waiting."""
 WILDCARD_HOSTS = ("", "0.0.0.0", "::")
 
 

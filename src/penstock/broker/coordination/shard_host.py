@@ -46,7 +46,7 @@ class HostSurroundings:
     workers: BlockingWorkers
     tasks: Tasks
     clock: SteadyClock
-    #: How many shards may load side by side; more would only fight for the interpreter.
+    #: How many shards may load side by side.
     loading: asyncio.Semaphore
 
 
