@@ -39,7 +39,13 @@ BANS = {
             *("datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today"),
             "datetime.date.today",
         ),
-        allowed_in=("broker/clock.py", "sim/storage/reporting.py", "sim/cluster/reporting.py", *PROGRAMS),
+        allowed_in=(
+            "broker/clock.py",
+            "sim/storage/reporting.py",
+            "sim/cluster/reporting.py",
+            "sim/raft/reporting.py",
+            *PROGRAMS,
+        ),
     ),
     "sleep": Ban(
         reason="Nothing waits by sleeping in a thread; the failing file system does so when ordered to.",
@@ -87,7 +93,12 @@ BANS = {
     "printing": Ban(
         reason="Programs print; the broker logs.",
         names=("builtins.print", "builtins.input"),
-        allowed_in=("sim/storage/reporting.py", "sim/cluster/reporting.py", *PROGRAMS),
+        allowed_in=(
+            "sim/storage/reporting.py",
+            "sim/cluster/reporting.py",
+            "sim/raft/reporting.py",
+            *PROGRAMS,
+        ),
     ),
 }
 
