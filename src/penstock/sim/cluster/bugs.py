@@ -17,8 +17,7 @@ from penstock.broker.quorum import Quorum
 from penstock.coordinator.outcome import Outcome
 from penstock.groups.live_group import LiveGroup
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import FlushFailedError
-from penstock.replication.leader import LocalLogFlushed
+from penstock.model.errors import ApiError, FlushFailedError
 from penstock.storage import derived_state, log
 from penstock.storage.filesystem import File
 from penstock.storage.flush_job import FlushJob
@@ -124,7 +123,11 @@ def _settle_at_once(original: Function) -> Function:
 def _answer_at_once(original: Function) -> Function:
     def take(self: ShardHost, outcome: Outcome) -> None:
         decided = shard_host._Decided(self, outcome, self._claim(outcome.replies))
-        self._append(outcome)
+        try:
+            self._append(outcome)
+        except ApiError as error:
+            decided.settle(error.code)
+            return
         decided.settle(ErrorCode.NONE)
 
     return take
@@ -149,18 +152,8 @@ def _stable_is_high(original: property) -> property:
     return property(lambda self: self.high_watermark)
 
 
-def _high_watermark_is_end(original: Function) -> Function:
-    """Everything appended is shown, flushed or not."""
-
-    def append(self: Partition, *arguments: Any, **options: Any) -> object:
-        result = original(self, *arguments, **options)
-        for effect in self.leader.handle(LocalLogFlushed(end_offset=self.log.log_end_offset)):
-            self.log.update_high_watermark(effect.offset)
-            self._replication_waiters.pass_offset(effect.offset)
-            self._wake_fetchers()
-        return result
-
-    return append
+def _high_is_end(original: property) -> property:
+    return property(lambda self: self.log.log_end_offset)
 
 
 def _apply_unflushed(original: Function) -> Function:
@@ -216,7 +209,7 @@ BUGS: dict[str, Bug] = {
         (Swap(Partition, "await_safety", _settle_at_once),),
     ),
     "shown-before-flush": Bug(
-        "consumers are shown what is not flushed", (Swap(Partition, "append", _high_watermark_is_end),)
+        "consumers are shown what is not flushed", (Swap(Partition, "high_watermark", _high_is_end),)
     ),
     "coordinator-answers-early": Bug(
         "coordinators answer before what they decided is committed",
