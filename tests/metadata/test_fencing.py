@@ -39,6 +39,12 @@ def test_broker_let_in_leads_what_only_it_may_lead() -> None:
     assert [partition.leader for partition in after.topics["orders"].partitions] == [ONE, TWO]
 
 
+def test_broker_let_in_that_is_about_to_stop_leads_nothing() -> None:
+    brokers = [make_broker(1, fenced=True, stopping=True), make_broker(2)]
+    image = make_image(make_partition(isr=(), leader=-1, elr=(1,)), brokers=brokers)
+    assert only(image.apply(unfence(image, ONE))).leader == -1
+
+
 def test_broker_let_in_does_not_lead_what_it_may_lack() -> None:
     brokers = [make_broker(1, fenced=True), make_broker(2, fenced=True)]
     image = make_image(make_partition(isr=(), leader=-1, elr=(2,)), brokers=brokers)

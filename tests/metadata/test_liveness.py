@@ -96,6 +96,14 @@ def test_fenced_broker_that_wants_to_stay_so_does() -> None:
     assert controller.heartbeat(3, want_shut_down=True).should_shut_down
 
 
+def test_broker_that_was_let_go_is_not_let_in_again() -> None:
+    """Only a new process is: it registers, and that ends the shutdown of the last one."""
+    brokers = [make_broker(1), make_broker(2), make_broker(3, fenced=True, stopping=True)]
+    controller = Controller(make_image(brokers=brokers))
+    assert controller.heartbeat(3).is_fenced
+    assert fenced(controller.image) == [THREE]
+
+
 def test_broker_is_fenced_when_it_asks_to_be() -> None:
     controller = Controller(make_image())
     response = controller.heartbeat(1, want_fence=True)

@@ -8,6 +8,7 @@ that change nothing (``describe_*``) are plain functions of an image.
 Of a cluster: brokers come and go by ``joining``, ``broker_registration``, ``liveness``, ``fencing`` and
 ``decommission``; ``partition_change`` holds the rules of elections, which ``leadership`` applies to whole
 brokers, ``alter_partition`` to leaders that ask, ``leader_election`` and ``reassignment`` to people who ask.
-Planners (``growth``, ``rebalancing``, ``voters``, ``decommission``) answer with what should be done next.
+Planners (``growth``, ``rebalancing``, ``voters``, ``decommission``) answer with what should be done next, and
+``upkeep`` does what is due.
 ``snapshot`` is an image as records.
 """

@@ -82,6 +82,8 @@ def brokers_left(image: ClusterImage, gone: Collection[NodeId]) -> Records:
 
 def broker_came(image: ClusterImage, node_id: NodeId) -> Records:
     """A broker is let in: it leads what nobody leads, if it may."""
+    if image.brokers[node_id].is_in_controlled_shutdown:
+        return []
     return _change(
         image,
         [place for place in _leaderless(image) if node_id in place.partition.replicas],

@@ -137,7 +137,8 @@ def _fenced(
     if request.want_shut_down:
         response = _response(broker, request, is_fenced=True, should_stop=True)
         return Result(records=(), response=response)
-    if request.want_fence or not _is_caught_up(broker, request):
+    stays_out = request.want_fence or broker.is_in_controlled_shutdown
+    if stays_out or not _is_caught_up(broker, request):
         return Result(records=(), response=_response(broker, request, is_fenced=True))
     return Result(
         records=unfence(image, broker.node_id), response=_response(broker, request, is_fenced=False)

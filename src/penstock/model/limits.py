@@ -5,6 +5,12 @@ PARTITIONS_PER_TOPIC_MAX = 10_000
 PARTITIONS_PER_CLUSTER_MAX = 100_000
 TOPICS_PER_REQUEST_MAX = 10_000
 BROKERS_PER_CLUSTER_MAX = 1_000
+
+MOVES_AT_ONCE_MAX = 50
+"""Partitions whose replicas the controller moves by itself at one time; people may move more."""
+
+ELECTIONS_PER_UPKEEP_MAX = 1_000
+"""Partitions whose leadership goes back to preferred replicas in one batch of records."""
 CONFIG_VALUE_LENGTH_MAX = 32 * 1024
 
 ARRAY_ELEMENTS_MAX = 100_000

@@ -75,6 +75,7 @@ class PartitionLeader:
         "_isr",
         "_lag_max_ms",
         "_maybe_in_sync",
+        "_min_isr",
         "_node_id",
         "_proposal",
     )
@@ -112,8 +113,7 @@ class PartitionLeader:
 
     def _begin(self, node_id: NodeId, assignment: Assignment, start: LeaderStart) -> None:
         self._node_id = node_id
-        self._assignment = assignment
-        self._isr = frozenset(assignment.isr)
+        self._believe(assignment)
         #: Moves only forward; ≤ what is on our own disk.
         self._high_watermark = start.high_watermark
         self._flushed: int = start.flushed_offset
@@ -167,7 +167,7 @@ class PartitionLeader:
     @property
     def min_insync_replicas(self) -> int:
         """How many must be in sync for acks=all, never more than there are replicas."""
-        return self._assignment.min_isr
+        return self._min_isr
 
     @property
     def assignment(self) -> Assignment:
@@ -197,7 +197,8 @@ class PartitionLeader:
                 self._broker_epochs = event.epochs
                 return self._advance()
             case MinInsyncReplicasChanged():
-                self._assignment = replace(self._assignment, min_insync_replicas=event.min_insync_replicas)
+                minimum = event.min_insync_replicas
+                self._believe(replace(self._assignment, min_insync_replicas=minimum))
                 return self._advance()
             case ProposalAnswered():
                 return self._proposal_answered(event)
@@ -239,6 +240,11 @@ class PartitionLeader:
             raise InvariantError(
                 f"high watermark {self._high_watermark} is above {self._flushed}, where our own disk ends"
             )
+
+    def _believe(self, assignment: Assignment) -> None:
+        self._assignment = assignment
+        self._isr = frozenset(assignment.isr)
+        self._min_isr = assignment.min_isr
 
     def _local_log_flushed(self, end_offset: int) -> tuple[PublishHighWatermark, ...]:
         if end_offset < self._flushed:
@@ -291,8 +297,7 @@ class PartitionLeader:
         if assignment.partition_epoch > self._assignment.partition_epoch:
             # Accepted, or overtaken: the controller refuses what was based on an older partition epoch.
             self._proposal, self._maybe_in_sync = None, frozenset()
-        self._assignment = assignment
-        self._isr = frozenset(assignment.isr)
+        self._believe(assignment)
         self._know_followers(NEVER)
         self.validate()
         return self._advance()
