@@ -47,8 +47,13 @@ def module_of(text: str, *, name: str = "example.py") -> Module:
     return Module(path=Path(name), name=name, text=text, tree=ast.parse(text))
 
 
-def references(module: Module) -> Iterator[tuple[int, str]]:
+@cache
+def references(module: Module) -> tuple[tuple[int, str], ...]:
     """Line and full dotted name of everything that a module refers to, seen through its imports."""
+    return tuple(_references(module))
+
+
+def _references(module: Module) -> Iterator[tuple[int, str]]:
     imported = _imported_names(module.tree)
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Name | ast.Attribute):
