@@ -21,6 +21,7 @@ Commands:
     mend                            no cuts any more
     hold 1 > 2                      what node 1 sends to 2 waits
     release 1 > 2                   it arrives; what comes after it waits again
+    double 1 > 2                    the same, and everything twice
     lose 1 > 2                      it is lost; what comes after it waits again
     flow 1 > 2                      it arrives, and nothing waits any more
     repeat 1 > 2                    everything that 1 ever sent to 2 arrives once more
@@ -77,7 +78,7 @@ from penstock.sim.raft.process import Process
 
 SEPARATOR = "----"
 SETTINGS = RaftSettings(
-    election_timeout_ms=1_000, heartbeat_interval_ms=150, append_entries_max=1, snapshot_chunk_bytes=30
+    election_timeout_ms=1_000, heartbeat_interval_ms=150, append_entries_max=1, snapshot_chunk_bytes=15
 )
 ACTIONS_MAX = 100_000
 
@@ -352,6 +353,11 @@ class RaftStory:
             waiting, self._held[way] = self._held[way], []
             for message in waiting:
                 self._step(way[1], MessageReceived(message=message))
+
+    def _do_double(self, *words: str) -> None:
+        for way in self._ways(words):
+            self._held[way] = [message for message in self._held[way] for _ in range(2)]
+        self._do_release(*words)
 
     def _do_lose(self, *words: str) -> None:
         for way in self._ways(words):

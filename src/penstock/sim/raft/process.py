@@ -24,6 +24,8 @@ from penstock.raft.voters import VoterSet
 from penstock.sim.raft.disk import NodeDisk, Snapshot
 
 SNAPSHOT_PADDING_BYTES = 40
+BROKEN_STATE = -1
+"""Of a state machine that was loaded from something that is no snapshot; no digest is negative."""
 
 
 class Surroundings(Protocol):
@@ -203,6 +205,8 @@ class Process:
         self.applied_offset = snapshot.snapshot_id.end_offset
         if snapshot.content:
             self.state_digest = int(snapshot.content.split(b":")[1])
+            if snapshot.content != self._content():
+                self.state_digest = BROKEN_STATE
 
     # Snapshots
 
