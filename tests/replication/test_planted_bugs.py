@@ -14,6 +14,7 @@ from penstock.model.errors import PenstockError
 from penstock.model.ids import NodeId
 from penstock.replication.follower import PartitionFollower
 from penstock.replication.follower_events import FetchAnswered
+from penstock.replication.in_sync_set import InSyncSet
 from penstock.replication.leader import PartitionLeader
 from penstock.replication.leader_events import ProposalAnswered
 
@@ -62,22 +63,22 @@ def late_answers_are_taken_for_new_ones(patch: pytest.MonkeyPatch) -> None:
 
 
 def proposed_members_are_not_waited_for(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(PartitionLeader, "_maximal_isr", lambda self: self._isr)
+    patch.setattr(InSyncSet, "maximal", property(lambda self: self.members))
 
 
 def refused_members_are_forgotten_at_once(patch: pytest.MonkeyPatch) -> None:
-    def maximal(self: Any) -> frozenset[NodeId]:
-        proposed = () if self._proposal is None else self._proposal.members
-        return frozenset({*self._isr, *(node_id for node_id, _ in proposed)})
+    def maximal(self: InSyncSet) -> frozenset[NodeId]:
+        proposed = () if self.proposal is None else self.proposal.members
+        return frozenset({*self.members, *(node_id for node_id, _ in proposed)})
 
-    patch.setattr(PartitionLeader, "_maximal_isr", maximal)
+    patch.setattr(InSyncSet, "maximal", property(maximal))
 
 
 def answer_counts_before_the_log_says_so(patch: pytest.MonkeyPatch) -> None:
     def believe(self: Any, event: ProposalAnswered) -> Any:
         if event.error_code:
             return ()
-        self._isr = frozenset(node_id for node_id, _ in event.proposal.members)
+        self._in_sync.log_says([node_id for node_id, _ in event.proposal.members], has_moved=True)
         return self._advance()
 
     patch.setattr(PartitionLeader, "_proposal_answered", believe)
@@ -89,8 +90,8 @@ def commits_below_the_minimum(patch: pytest.MonkeyPatch) -> None:
 
 def anybody_who_fetches_is_let_in(patch: pytest.MonkeyPatch) -> None:
     def expand(self: Any, node_id: NodeId) -> Any:
-        is_needless = self._proposal is not None or node_id in self._isr
-        return () if is_needless else (self._propose(self._isr | {node_id}),)
+        is_needless = self.proposal is not None or node_id in self.isr
+        return () if is_needless else (self._propose({*self.isr, node_id}),)
 
     patch.setattr(PartitionLeader, "_expand", expand)
 

@@ -405,7 +405,10 @@ def test_higher_minimum_that_came_before_the_accepted_set_is_obeyed() -> None:
     assert leader.high_watermark == 10
 
 
-@pytest.mark.parametrize("error", [ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED])
+@pytest.mark.parametrize(
+    "error",
+    [ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INVALID_REQUEST],
+)
 def test_smaller_set_that_was_refused_is_forgotten(error: ErrorCode) -> None:
     leader, asked = shrinking()
     assert leader.handle(answered(asked, error)) == ()
@@ -451,7 +454,6 @@ def test_proposal_with_an_unknown_fate_is_made_again(error: ErrorCode) -> None:
         ErrorCode.INVALID_UPDATE_VERSION,
         ErrorCode.NEW_LEADER_ELECTED,
         ErrorCode.UNKNOWN_TOPIC_ID,
-        ErrorCode.INVALID_REQUEST,
     ],
 )
 def test_proposal_stands_until_the_metadata_log_has_spoken(error: ErrorCode) -> None:

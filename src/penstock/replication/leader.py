@@ -5,11 +5,10 @@ the first offset that is not. It only moves forward; consumers see nothing above
 when it passes.
 
 The ISR is the controller's: the leader proposes, and believes what the metadata log says. Between a proposal
-and the log's word nobody knows which set holds, so a record must be on both (the *maximal* ISR): whichever of
-them the controller elects from, nothing committed is missing. The controller's answer alone moves nothing.
-If it is yes, a set decided under one ``min.insync.replicas`` must not be used under another, and only the log
-says which came first. If it is no, a copy of the request may still be on its way and be accepted later;
-whoever was proposed counts until the log has moved the partition's epoch, which makes every copy stale.
+and the log's word nobody knows which set holds, so a record must be on both (the *maximal* ISR,
+``in_sync_set``): whichever of them the controller elects from, nothing committed is missing. The controller's
+answer alone moves nothing: a set decided under one ``min.insync.replicas`` must not be used under another,
+and only the log says which came first.
 
 ``min.insync.replicas`` guards against a set that has shrunk too far: below it nothing is committed at all, so
 those who left it stay eligible to lead (KIP-966). It counts only as far as there are replicas.
@@ -21,11 +20,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never, overload
 
-from penstock.model.error_codes import RETRIABLE, ErrorCode
+from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
 from penstock.model.ids import LeaderEpoch, Millis, NodeId, Offset
 from penstock.replication.assignment import RECOVERED, Assignment
 from penstock.replication.follower_progress import NEVER, UNKNOWN, FollowerProgress
+from penstock.replication.in_sync_set import Fate, InSyncSet
 from penstock.replication.leader_events import (
     AssignmentChanged,
     BrokersChanged,
@@ -50,17 +50,6 @@ __all__ = [
 
 _NOTHING: tuple[PublishHighWatermark, ...] = ()
 
-_REFUSED = frozenset({ErrorCode.INELIGIBLE_REPLICA, ErrorCode.OPERATION_NOT_ATTEMPTED})
-"""After these another proposal may be made: the controller knew the partition's epoch, and wrote nothing."""
-
-_ASK_AGAIN = (RETRIABLE | {ErrorCode.UNKNOWN_SERVER_ERROR}) - {
-    ErrorCode.FENCED_LEADER_EPOCH,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    ErrorCode.UNKNOWN_TOPIC_ID,
-}
-"""After these nobody knows whether it was written; asking again does no harm. After any other error the
-metadata log will have something to say, and until then the proposal stands."""
-
 
 class PartitionLeader:
     """One partition, as its leader sees it."""
@@ -72,12 +61,10 @@ class PartitionLeader:
         "_flushed",
         "_followers",
         "_high_watermark",
-        "_isr",
+        "_in_sync",
         "_lag_max_ms",
-        "_maybe_in_sync",
         "_min_isr",
         "_node_id",
-        "_proposal",
     )
 
     def __init__(
@@ -113,7 +100,9 @@ class PartitionLeader:
 
     def _begin(self, node_id: NodeId, assignment: Assignment, start: LeaderStart) -> None:
         self._node_id = node_id
-        self._believe(assignment)
+        self._assignment = assignment
+        self._min_isr = assignment.min_isr
+        self._in_sync = InSyncSet(assignment.isr)
         #: Moves only forward; ≤ what is on our own disk.
         self._high_watermark = start.high_watermark
         self._flushed: int = start.flushed_offset
@@ -123,9 +112,6 @@ class PartitionLeader:
         self._broker_epochs: Mapping[NodeId, int] = start.broker_epochs
         #: Everybody starts unknown: what they fetched from another leader may be cut off by now.
         self._followers: dict[NodeId, FollowerProgress] = {}
-        self._proposal: ProposeIsr | None = None
-        #: Everybody who was proposed on the present partition epoch.
-        self._maybe_in_sync: frozenset[NodeId] = frozenset()
         self._know_followers(start.now)
         self.validate()
 
@@ -152,17 +138,17 @@ class PartitionLeader:
     @property
     def isr(self) -> tuple[NodeId, ...]:
         """The in-sync replicas, in the order of their ids."""
-        return tuple(sorted(self._isr))
+        return tuple(sorted(self._in_sync.members))
 
     @property
     def maximal_isr(self) -> tuple[NodeId, ...]:
         """Everybody who is in sync, or might be in the controller's eyes."""
-        return tuple(sorted(self._maximal_isr()))
+        return tuple(sorted(self._in_sync.maximal))
 
     @property
     def proposal(self) -> ProposeIsr | None:
         """What the controller was asked for and the metadata log has not answered."""
-        return self._proposal
+        return self._in_sync.proposal
 
     @property
     def min_insync_replicas(self) -> int:
@@ -197,9 +183,9 @@ class PartitionLeader:
                 self._broker_epochs = event.epochs
                 return self._advance()
             case MinInsyncReplicasChanged():
-                minimum = event.min_insync_replicas
-                self._believe(replace(self._assignment, min_insync_replicas=minimum))
-                return self._advance()
+                return self._assignment_changed(
+                    replace(self._assignment, min_insync_replicas=event.min_insync_replicas)
+                )
             case ProposalAnswered():
                 return self._proposal_answered(event)
             case _:
@@ -216,35 +202,30 @@ class PartitionLeader:
 
     def check_enough_replicas(self) -> None:
         """Raise NOT_ENOUGH_REPLICAS if acks=all must be refused; asked before anything is appended."""
-        if len(self._isr) < self.min_insync_replicas:
+        if len(self._in_sync.members) < self.min_insync_replicas:
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, self._shortage())
 
     def check_still_enough_replicas(self) -> None:
         """Raise NOT_ENOUGH_REPLICAS_AFTER_APPEND if the set shrank too far while a batch was on its way."""
-        if len(self._isr) < self.min_insync_replicas:
+        if len(self._in_sync.members) < self.min_insync_replicas:
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, self._shortage())
 
     def next_deadline(self) -> Millis | None:
         """When a member of the ISR may have fallen too far behind; None if nobody can."""
-        members = (self._followers[node_id] for node_id in self._isr if node_id in self._followers)
-        first = min((progress.caught_up_at for progress in members), default=None)
+        members = self._in_sync.members - {self._node_id}
+        first = min((self._followers[node_id].caught_up_at for node_id in members), default=None)
         return None if first is None else Millis(first + self._lag_max_ms + 1)
 
     def validate(self) -> None:
         """Raise ``InvariantError`` unless everything that must always hold does."""
-        if self._node_id not in self._isr:
+        if self._node_id not in self._in_sync.members:
             raise InvariantError(f"leader {self._node_id} is not in its own in-sync set {self.isr}")
-        if not self._isr <= set(self._assignment.replicas):
+        if not self._in_sync.members <= set(self._assignment.replicas):
             raise InvariantError(f"in-sync set {self.isr} is not among {self._assignment.replicas}")
         if self._high_watermark > self._flushed:
             raise InvariantError(
                 f"high watermark {self._high_watermark} is above {self._flushed}, where our own disk ends"
             )
-
-    def _believe(self, assignment: Assignment) -> None:
-        self._assignment = assignment
-        self._isr = frozenset(assignment.isr)
-        self._min_isr = assignment.min_isr
 
     def _local_log_flushed(self, end_offset: int) -> tuple[PublishHighWatermark, ...]:
         if end_offset < self._flushed:
@@ -276,13 +257,11 @@ class PartitionLeader:
             for node_id, progress in self._followers.items()
             if progress.look(leader_end=event.log_end_offset, now=event.now, lag_max_ms=self._lag_max_ms)
         }
-        staying = self._isr & (close | {self._node_id})
-        is_due = (
-            staying != self._isr
-            or self._assignment.recovery_state != RECOVERED
-            or not self._maybe_in_sync <= self._isr
-        )
-        if self._proposal is not None or not is_due:
+        members = self._in_sync.members
+        staying = members & (close | {self._node_id})
+        is_recovering = self._assignment.recovery_state != RECOVERED
+        is_due = staying != members or is_recovering or not self._in_sync.is_certain
+        if self._in_sync.proposal is not None or not is_due:
             return self._advance()
         return (*self._advance(), self._propose(staying))
 
@@ -294,45 +273,42 @@ class PartitionLeader:
             )
         if assignment.partition_epoch < self._assignment.partition_epoch:
             return _NOTHING
-        if assignment.partition_epoch > self._assignment.partition_epoch:
-            # Accepted, or overtaken: the controller refuses what was based on an older partition epoch.
-            self._proposal, self._maybe_in_sync = None, frozenset()
-        self._believe(assignment)
+        has_moved = assignment.partition_epoch > self._assignment.partition_epoch
+        self._in_sync.log_says(assignment.isr, has_moved=has_moved)
+        self._assignment = assignment
+        self._min_isr = assignment.min_isr
         self._know_followers(NEVER)
         self.validate()
         return self._advance()
 
     def _proposal_answered(self, event: ProposalAnswered) -> tuple[LeaderEffect, ...]:
-        if event.proposal != self._proposal:
-            return _NOTHING
-        if event.error_code in _ASK_AGAIN:
-            return (event.proposal,)
-        if event.error_code not in _REFUSED:
-            return _NOTHING
-        self._proposal = None
-        is_withdrawal = {node_id for node_id, _ in event.proposal.members} <= self._isr
-        # Have the log move on, so that no copy of what was refused can be accepted any more.
-        return _NOTHING if is_withdrawal else (self._propose(self._isr),)
+        match self._in_sync.answered(event.proposal, event.error_code):
+            case Fate.ASK_AGAIN:
+                return (event.proposal,)
+            case Fate.WITHDRAW:
+                return (self._propose(self._in_sync.members),)
+            case Fate.STANDS | Fate.REFUSED:
+                return _NOTHING
 
     def _expand(self, node_id: NodeId) -> tuple[LeaderEffect, ...]:
         """Propose a follower that has, in this epoch, got all that was committed before and in it."""
-        if self._proposal is not None or node_id in self._isr or not self._is_eligible(node_id):
+        in_sync = self._in_sync
+        if in_sync.proposal is not None or node_id in in_sync.members or not self._is_eligible(node_id):
             return ()
         end_offset = self._followers[node_id].end_offset
         if end_offset < max(self._high_watermark, self._epoch_start):
             return ()
-        return (self._propose(self._isr | {node_id}),)
+        return (self._propose(in_sync.members | {node_id}),)
 
     def _propose(self, isr: Iterable[NodeId]) -> ProposeIsr:
-        members = tuple((node_id, self._epoch_of(node_id)) for node_id in sorted(isr))
-        self._maybe_in_sync |= {node_id for node_id, _ in members}
-        self._proposal = ProposeIsr(
-            members=members,
-            leader_epoch=self.leader_epoch,
-            partition_epoch=self._assignment.partition_epoch,
-            recovery_state=RECOVERED,
+        return self._in_sync.propose(
+            ProposeIsr(
+                members=tuple((node_id, self._epoch_of(node_id)) for node_id in sorted(isr)),
+                leader_epoch=self.leader_epoch,
+                partition_epoch=self._assignment.partition_epoch,
+                recovery_state=RECOVERED,
+            )
         )
-        return self._proposal
 
     def _epoch_of(self, node_id: NodeId) -> int:
         """The process that is meant: the one that fetched, or for whoever has not yet, the one that lives."""
@@ -346,15 +322,12 @@ class PartitionLeader:
         epoch = self._followers[node_id].broker_epoch
         return epoch != UNKNOWN and self._broker_epochs.get(node_id) == epoch
 
-    def _maximal_isr(self) -> frozenset[NodeId]:
-        return self._isr | self._maybe_in_sync
-
     def _advance(self) -> tuple[PublishHighWatermark, ...]:
         """Move the high watermark as far as the maximal ISR allows, if the ISR is large enough at all."""
-        if len(self._isr) < self.min_insync_replicas:
+        if len(self._in_sync.members) < self.min_insync_replicas:
             return _NOTHING
         reached = self._flushed
-        maximal = self._maximal_isr()
+        maximal = self._in_sync.maximal
         for node_id, progress in self._followers.items():
             if progress.end_offset < reached and (node_id in maximal or self._is_about_to_join(node_id)):
                 reached = progress.end_offset
@@ -371,13 +344,13 @@ class PartitionLeader:
         """Forget replicas that are gone, begin to watch new ones; members of the ISR get time to be heard."""
         self._followers = {
             node_id: self._followers.get(node_id)
-            or FollowerProgress(caught_up_at=now if node_id in self._isr else NEVER)
+            or FollowerProgress(caught_up_at=now if node_id in self._in_sync.members else NEVER)
             for node_id in self._assignment.replicas
             if node_id != self._node_id
         }
 
     def _shortage(self) -> str:
         return (
-            f"{len(self._isr)} replica(s) are in sync, min.insync.replicas asks for "
+            f"{len(self._in_sync.members)} replica(s) are in sync, min.insync.replicas asks for "
             f"{self.min_insync_replicas}."
         )
