@@ -53,11 +53,14 @@ class ListedLog:
 
     def __init__(self, entries: Sequence[Entry] = ()) -> None:
         self.entries = list(entries)
+        self.lost_snapshots: set[SnapshotId] = set()
 
     def read(self, offset: int, *, end_offset: int, bytes_max: int) -> tuple[Entry, ...]:
         return tuple(each for each in self.entries if offset <= each.offset < end_offset)
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:
+        if snapshot_id in self.lost_snapshots:
+            return None
         data = SNAPSHOT_CONTENT[position : position + bytes_max]
         return SnapshotPiece(data=data, size_bytes=len(SNAPSHOT_CONTENT))
 

@@ -8,7 +8,7 @@ from penstock.model.ids import Millis
 from penstock.raft.durability import Durability
 from penstock.raft.entry import NO_SNAPSHOT, Entry, EntryKind, SnapshotId
 from penstock.raft.log_view import LogView
-from penstock.raft.progress import Mode, Progress
+from penstock.raft.progress import Mode, OutgoingSnapshot, Progress
 from penstock.raft.reads import Reads
 from penstock.raft.replica import NOBODY
 from penstock.raft.restored import Restored
@@ -95,7 +95,7 @@ def test_view_misses_a_snapshot_that_is_gone() -> None:
         recent_bytes_max=0,
     )
     with pytest.raises(InvariantError, match="is gone"):
-        log.read_snapshot(0, 10)
+        log.read_snapshot(NO_SNAPSHOT, 0, 10)
 
 
 def test_voters_are_known_at_every_offset() -> None:
@@ -130,7 +130,7 @@ def test_progress_never_goes_back() -> None:
     assert (progress.match_offset, progress.next_offset) == (4, 1)
     assert progress.is_fresh_refusal(5)
     assert not progress.is_fresh_refusal(4)
-    progress.send_snapshot(SnapshotId(3, 1))
+    progress.send_snapshot(OutgoingSnapshot(SnapshotId(3, 1), voters(1)))
     assert not progress.is_fresh_refusal(9)
 
 

@@ -180,6 +180,14 @@ def test_an_observer_does_not_stand_and_is_not_counted() -> None:
     assert leader.node.commit_offset == 1
 
 
+def test_a_voter_that_asks_for_a_leader_does_not_count_as_one_that_answers() -> None:
+    driver = leader_of(1, 2, 3)
+    for _ in range(4):
+        driver.wait(1000)
+        observe(driver, 2, end_offset=1)
+    assert driver.role() is not Role.LEADER
+
+
 def test_an_observer_that_is_silent_for_long_is_forgotten() -> None:
     leader = leader_of(1, 2, 3)
     observe(leader, 4)

@@ -101,15 +101,37 @@ def test_a_piece_that_is_not_answered_is_sent_again() -> None:
     assert [each.position for each in sent(output, InstallSnapshot)] == [0]
 
 
-def test_a_newer_snapshot_is_sent_from_the_beginning() -> None:
+def with_newer_snapshot() -> Driver:
+    """Node 3 has the first piece of a snapshot when the leader takes another."""
     driver = leader_with_snapshot()
-    driver.receive(driver.refused(3, 0, 0))
+    (request,) = sent(driver.receive(driver.refused(3, 0, 0)), InstallSnapshot)
+    driver.receive(
+        SnapshotResponse(
+            sender=key(3),
+            target=key(1),
+            term=2,
+            sequence=request.sequence,
+            snapshot_id=request.snapshot_id,
+            position=10,
+        )
+    )
     driver.propose(b"a")
     driver.persist()
     driver.receive(driver.accepted(2))
     driver.handle(SnapshotTaken(snapshot_id=SnapshotId(4, 2), log_start_offset=4))
-    output = driver.wait(100)
-    (request,) = sent(output, InstallSnapshot)
+    return driver
+
+
+def test_a_snapshot_that_was_begun_is_finished_though_there_is_a_newer_one() -> None:
+    (request,) = sent(with_newer_snapshot().wait(100), InstallSnapshot)
+    assert (request.snapshot_id, request.position) == (SnapshotId(3, 2), 10)
+    assert request.voters == voters(1, 2, 3)
+
+
+def test_if_it_is_gone_the_newer_snapshot_is_sent_from_the_beginning() -> None:
+    driver = with_newer_snapshot()
+    driver.disk.lost_snapshots.add(SnapshotId(3, 2))
+    (request,) = sent(driver.wait(100), InstallSnapshot)
     assert (request.snapshot_id, request.position) == (SnapshotId(4, 2), 0)
 
 

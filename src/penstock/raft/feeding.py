@@ -2,7 +2,7 @@
 
 from penstock.model.errors import InvariantError
 from penstock.raft.messages import AppendEntries, AppendResponse, InstallSnapshot, SnapshotResponse
-from penstock.raft.progress import Mode, Progress
+from penstock.raft.progress import Mode, OutgoingSnapshot, Progress
 from penstock.raft.state import NodeState
 
 
@@ -44,7 +44,7 @@ class Feeding:
 
     def on_snapshot_response(self, progress: Progress, response: SnapshotResponse) -> None:
         """Go on with the next piece, or with entries again."""
-        if progress.mode is not Mode.SNAPSHOT or response.snapshot_id != progress.snapshot_id:
+        if progress.mode is not Mode.SNAPSHOT or response.snapshot_id != progress.snapshot.snapshot_id:
             return
         if response.is_installed:
             progress.match_offset = max(progress.match_offset, response.snapshot_id.end_offset)
@@ -93,7 +93,7 @@ class Feeding:
         log = self._state.log
         if progress.next_offset >= log.start_offset:
             return False
-        progress.send_snapshot(log.snapshot_id)
+        progress.send_snapshot(OutgoingSnapshot(log.snapshot_id, log.snapshot_voters))
         self._send_piece(progress)
         return True
 
@@ -127,11 +127,17 @@ class Feeding:
         progress.sent(sequence, end_offset, commit_offset=state.commit_offset, now=state.now)
 
     def _send_piece(self, progress: Progress) -> None:
-        state = self._state
-        if progress.snapshot_id != state.log.snapshot_id:
-            progress.send_snapshot(state.log.snapshot_id)
-        snapshot_id = state.log.snapshot_id
-        piece = state.log.read_snapshot(progress.snapshot_position, state.settings.snapshot_chunk_bytes)
+        """Send the next piece; a snapshot that was begun is finished as long as it is there."""
+        state, log = self._state, self._state.log
+        bytes_max = state.settings.snapshot_chunk_bytes
+        snapshot = progress.snapshot
+        piece = log.read_snapshot(snapshot.snapshot_id, progress.snapshot_position, bytes_max)
+        if piece is None:
+            snapshot = OutgoingSnapshot(log.snapshot_id, log.snapshot_voters)
+            progress.send_snapshot(snapshot)
+            piece = log.read_snapshot(snapshot.snapshot_id, 0, bytes_max)
+        if piece is None:
+            raise InvariantError(f"{progress.key} needs a snapshot, and there is none")
         sequence = state.next_sequence()
         progress.sent_at, progress.sent_sequence = state.now, sequence
         state.send_now(
@@ -140,8 +146,8 @@ class Feeding:
                 target=progress.key,
                 term=state.term,
                 sequence=sequence,
-                snapshot_id=snapshot_id,
-                voters=state.log.snapshot_voters,
+                snapshot_id=snapshot.snapshot_id,
+                voters=snapshot.voters,
                 position=progress.snapshot_position,
                 size_bytes=piece.size_bytes,
                 data=piece.data,

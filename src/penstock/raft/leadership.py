@@ -203,7 +203,9 @@ class Leadership:
             progress = Progress(request.sender, next_offset=next_offset, now=state.now)
             self._progress[request.sender] = progress
         if progress is not None:
-            progress.heard_at = state.now
+            if request.sender not in state.voters:
+                # A voter that asks may not hear us: only its answers prove that it does.
+                progress.heard_at = state.now
             self._feeding.feed(progress)
 
     def _heard(self, key: ReplicaKey, sequence: int) -> Progress | None:

@@ -86,11 +86,11 @@ class LogView:
         first = bisect_left(recent, offset, key=_offset_of)
         return _as_many_as_fit(recent[first : first + entries_max], bytes_max)
 
-    def read_snapshot(self, position: int, bytes_max: int) -> SnapshotPiece:
-        """A piece of the newest snapshot."""
-        piece = self._reader.read_snapshot(self.snapshot_id, position, bytes_max)
-        if piece is None:
-            raise InvariantError(f"snapshot {self.snapshot_id} is gone, though no newer one was reported")
+    def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:
+        """A piece of a snapshot; None if that is gone, which the newest one must not be."""
+        piece = self._reader.read_snapshot(snapshot_id, position, bytes_max)
+        if piece is None and snapshot_id == self.snapshot_id:
+            raise InvariantError(f"snapshot {snapshot_id} is gone, though no newer one was reported")
         return piece
 
     def snapshot_taken(self, snapshot_id: SnapshotId, log_start_offset: int) -> None:

@@ -7,10 +7,12 @@ replica needs is no longer in the log; pieces of the snapshot go instead, one at
 
 from collections import deque
 from enum import StrEnum
+from typing import NamedTuple
 
 from penstock.model.ids import Millis
-from penstock.raft.entry import SnapshotId
+from penstock.raft.entry import NO_SNAPSHOT, SnapshotId
 from penstock.raft.replica import ReplicaKey
+from penstock.raft.voters import NO_VOTERS, VoterSet
 
 
 class Mode(StrEnum):
@@ -19,6 +21,16 @@ class Mode(StrEnum):
     PROBING = "probing"
     STREAMING = "streaming"
     SNAPSHOT = "snapshot"
+
+
+class OutgoingSnapshot(NamedTuple):
+    """A snapshot on its way, with the voters in force at its end."""
+
+    snapshot_id: SnapshotId
+    voters: VoterSet
+
+
+NOTHING_OUTGOING = OutgoingSnapshot(NO_SNAPSHOT, NO_VOTERS)
 
 
 class Progress:
@@ -36,7 +48,7 @@ class Progress:
         "next_offset",
         "sent_at",
         "sent_sequence",
-        "snapshot_id",
+        "snapshot",
         "snapshot_position",
     )
 
@@ -59,7 +71,8 @@ class Progress:
         #: Of the newest question sent.
         self.sent_sequence = 0
         self.commit_sent = 0
-        self.snapshot_id: SnapshotId | None = None
+        #: What it is fed from while in that mode, and where the next piece begins.
+        self.snapshot = NOTHING_OUTGOING
         self.snapshot_position = 0
 
     def sent(self, sequence: int, end_offset: int, *, commit_offset: int, now: Millis) -> None:
@@ -96,13 +109,13 @@ class Progress:
         self.next_offset = offset
         self.first_sequence = first_sequence
         self.in_flight.clear()
-        self.snapshot_id = None
+        self.snapshot = NOTHING_OUTGOING
         self.sent_at = None
 
-    def send_snapshot(self, snapshot_id: SnapshotId) -> None:
+    def send_snapshot(self, snapshot: OutgoingSnapshot) -> None:
         """Feed it from a snapshot, from the beginning."""
         self.mode = Mode.SNAPSHOT
-        self.snapshot_id = snapshot_id
+        self.snapshot = snapshot
         self.snapshot_position = 0
         self.in_flight.clear()
         self.sent_at = None
