@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from tests.replication.epochs import RecordEpochs
+from tests.replication.epochs import history
 
 from penstock.metadata.alter_partition import alter_partition
 from penstock.metadata.broker_registration import register_in_cluster
@@ -62,6 +62,7 @@ from penstock.replication.replica import (
     RejectWaiters,
     ReplicaSettings,
 )
+from penstock.storage.leader_epochs import LeaderEpochs
 from penstock.wire.messages import alter_partition as wire
 from penstock.wire.messages.broker_registration import BrokerRegistrationRequest, Feature
 
@@ -598,8 +599,12 @@ class _History:
     def end_of(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         return self._epochs().end_of(epoch, log_end_offset)
 
-    def _epochs(self) -> RecordEpochs:
-        return RecordEpochs([entry.epoch for entry in self._node.log])
+    def _epochs(self) -> LeaderEpochs:
+        """The real cache of a log, filled as its recovery would fill it."""
+        starts: dict[int, int] = {}
+        for offset, entry in enumerate(self._node.log):
+            starts.setdefault(entry.epoch, offset)
+        return history(*starts.items())
 
 
 def _minimum(minimum: int) -> ConfigRecord:
