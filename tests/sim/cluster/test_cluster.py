@@ -1,0 +1,91 @@
+"""Whole brokers in a world of faults: the first seeds are good, and planted bugs are not."""
+
+from dataclasses import replace
+
+import pytest
+
+from penstock.sim.cluster.cluster import PROGRESS, UNEXPECTED, Cluster
+from penstock.sim.cluster.drawing import draw_plan
+from penstock.sim.cluster.plan import Fault, Kill, KillClient, Outage, Pause, Restart
+from penstock.sim.cluster.reporting import Choice, run_seed
+
+QUIET = replace(draw_plan(3), faults=())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_seed_keeps_every_promise(seed: int) -> None:
+    outcome = run_seed(seed, Choice())
+    assert outcome.is_good, f"{outcome.rule}: {outcome.what}\n{Choice().command(seed)}"
+    assert outcome.acknowledged > 0
+
+
+@pytest.mark.slow
+def test_cluster_without_faults_tells_a_short_story() -> None:
+    cluster = Cluster(QUIET)
+    outcome = cluster.run()
+    assert outcome.is_good
+    assert outcome.faults == 0
+    assert [line.split(maxsplit=1)[1] for line in cluster.story] == [
+        "broker-1 starts",
+        "broker-1 serves",
+        "everything is healed",
+    ]
+
+
+@pytest.mark.slow
+def test_faults_happen_in_their_time_and_are_healed() -> None:
+    client = QUIET.workloads[0].name
+    faults = (
+        Fault(at=1.0, kind=Kill(node="broker-1", outage=Outage.POWER, down_seconds=0.5)),
+        Fault(at=3.0, kind=Restart(node="broker-1")),
+        Fault(at=5.5, kind=Pause(host="broker-1", seconds=60.0)),
+        Fault(at=6.0, kind=KillClient(host=client, down_seconds=60.0)),
+    )
+    cluster = Cluster(replace(QUIET, faults=faults))
+    outcome = cluster.run()
+    assert outcome.is_good, outcome.what
+    story = [line.split(maxsplit=1)[1] for line in cluster.story]
+    assert [line for line in story if not line.startswith("FAULT")] == [
+        "broker-1 starts",
+        "broker-1 serves",
+        "broker-1 loses power",
+        "broker-1 starts",
+        "broker-1 serves",
+        "broker-1 is told to stop",
+        "broker-1 has stopped",
+        "broker-1 starts",
+        "broker-1 serves",
+        "broker-1 is paused",
+        f"{client} is killed",
+        "broker-1 goes on",
+        "everything is healed",
+    ]
+
+
+@pytest.mark.slow
+def test_cluster_that_never_comes_back_is_found_by_its_silence() -> None:
+    cluster = Cluster(QUIET)
+    for node in cluster._nodes.values():
+        cluster.world.at(5.0, cluster._environment, _switch_off, node)
+    outcome = cluster.run()
+    assert outcome.rule == PROGRESS
+
+
+def _switch_off(node: object) -> None:
+    node.is_wanted = False  # type: ignore[attr-defined] # it is a node
+    node.kill()  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_error_that_a_broker_only_logs_ends_the_run() -> None:
+    cluster = Cluster(QUIET)
+
+    def break_requests() -> None:
+        (node,) = cluster._nodes.values()
+        assert node.broker is not None
+        node.broker.replicas = None  # type: ignore[assignment] # a bug of the worst kind
+
+    cluster.world.at(3.0, cluster._environment, break_requests)
+    outcome = cluster.run()
+    assert outcome.rule == UNEXPECTED
