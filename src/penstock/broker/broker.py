@@ -217,10 +217,16 @@ class Broker:
                 continue
             try:
                 await self.workers.call(job.run)
-            except StorageError:
+            except StorageError as error:
                 log.fail_checkpoint(job)
-                raise
-            log.finish_checkpoint(job)
+                if isinstance(error, FlushFailedError) or not self._is_deleted(log):
+                    raise
+            else:
+                log.finish_checkpoint(job)
+
+    def _is_deleted(self, log: Log) -> bool:
+        """Whether a log's files may be gone because its topic is."""
+        return log is not self.quorum.log and log.topic_partition.topic not in self.image.topics
 
     async def expire(self, partition: Partition) -> None:
         """Roll and expire one partition's segments."""
