@@ -20,7 +20,7 @@ demo: .venv/.base  ## the main job end to end: serve, produce, consume, copy exa
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 check: lint types
 
