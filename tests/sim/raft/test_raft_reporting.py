@@ -86,3 +86,21 @@ def test_raft_bugs_command_prints_a_row_for_each_bug(capsys: pytest.CaptureFixtu
     assert main(["raft-bugs", "--seeds", "3", "--only", "ack-before-flush"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in printed[3:]] == ["| none | 0 of 3 | - | - |", "| ack-before-flush"]
+
+
+@pytest.mark.slow
+def test_shortened_seed_fails_the_same_way_with_fewer_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    bug = "no-up-to-date-check"
+    seed = next(seed for seed in range(100) if not run_seed(seed, bug=bug).is_good)
+    rule = run_seed(seed, bug=bug).rule
+    assert main(["raft", "--seed", str(seed), "--bug", bug, "--shorten"]) == 1
+    line = capsys.readouterr().out.splitlines()[-1]
+    command = line.split("python -m penstock.sim ")[1].split()
+    assert len(command[-1].split(",")) <= 40
+    assert main(command) == 1
+    assert f"FAILED seed {seed}: {rule}" in capsys.readouterr().out
+
+
+def test_good_seed_cannot_be_shortened(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["raft", "--seed", "1", "--shorten"]) == 0
+    assert capsys.readouterr().out == "seed 1 is good\n"

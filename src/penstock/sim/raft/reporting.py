@@ -9,6 +9,7 @@ from penstock.sim.planting import planted
 from penstock.sim.raft.bugs import BUGS
 from penstock.sim.raft.drawing import draw_plan
 from penstock.sim.raft.outcome import Outcome
+from penstock.sim.raft.shortening import shorten, with_faults
 from penstock.sim.raft.world import RaftWorld
 
 PROGRESS_EVERY_S = 0.5
@@ -35,11 +36,12 @@ def run_seeds(seeds: Sequence[int], *, bug: str | None = None) -> int:
     return 1 if failures else 0
 
 
-def replay_seed(seed: int, *, bug: str | None = None) -> int:
-    """Run one seed and tell everything that happened in it."""
+def replay_seed(seed: int, *, bug: str | None = None, faults: tuple[int, ...] | None = None) -> int:
+    """Run one seed, or what is left of it with only some faults, and tell everything that happened."""
     print(f"seed {seed}" + (f", with the bug {bug!r}" if bug else ""))
+    plan = draw_plan(seed)
     with planted(BUGS[bug] if bug else None):
-        world = RaftWorld(draw_plan(seed))
+        world = RaftWorld(plan if faults is None else with_faults(plan, faults))
         outcome = world.run()
     print(world.plan)
     for line in world.story:
@@ -48,7 +50,23 @@ def replay_seed(seed: int, *, bug: str | None = None) -> int:
         print(f"good: {outcome.steps} steps, {outcome.committed} offsets, digest {outcome.digest:08x}")
         return 0
     print(f"FAILED seed {seed}: {outcome.rule}: {outcome.what}")
-    print(f"  replay: {replay_command(seed, bug)}")
+    print(f"  replay: {replay_command(seed, bug, faults)}")
+    return 1
+
+
+def shorten_seed(seed: int, *, bug: str | None = None) -> int:
+    """Find out which faults a failing seed needs, and print how to replay it with those."""
+    plan = draw_plan(seed)
+    with planted(BUGS[bug] if bug else None):
+        outcome = RaftWorld(plan).run()
+        if outcome.is_good:
+            print(f"seed {seed} is good")
+            return 0
+        needed = shorten(plan, lambda shorter: RaftWorld(shorter).run().rule == outcome.rule)
+    print(f"seed {seed}: {outcome.rule}: {len(needed)} of {len(plan.faults)} faults are needed")
+    for number in needed:
+        print(f"  {number}: {plan.faults[number]}")
+    print(f"  replay: {replay_command(seed, bug, needed)}")
     return 1
 
 
@@ -64,9 +82,10 @@ def measure_bugs(seeds: Sequence[int], *, names: Sequence[str] | None = None) ->
     return 0 if is_clean else 1
 
 
-def replay_command(seed: int, bug: str | None) -> str:
+def replay_command(seed: int, bug: str | None, faults: tuple[int, ...] | None = None) -> str:
     """What to type to see it again."""
-    return f"python -m penstock.sim raft --seed {seed}" + (f" --bug {bug}" if bug else "")
+    only = "" if faults is None else f" --faults {','.join(map(str, faults)) or 'none'}"
+    return f"python -m penstock.sim raft --seed {seed}" + (f" --bug {bug}" if bug else "") + only
 
 
 def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
