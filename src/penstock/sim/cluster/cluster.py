@@ -31,7 +31,10 @@ from penstock.sim.workloads.membership import GroupSettings
 
 LOOK_SECONDS = 0.1
 SETUP_SECONDS_MAX = 20.0
-DRAIN_SECONDS = 5.0
+STEPS_WANTED = 2
+"""How much progress each client must make in a healed cluster."""
+
+DRAIN_SECONDS = 4.0
 """How long readers, members and copiers have to catch up once nobody writes any more."""
 
 END_SECONDS_MAX = 20.0
@@ -140,7 +143,7 @@ class Cluster:
         operator = new_loop(self.world, OPERATOR, network=self._network)
         client = Client(operator, OPERATOR, self._bootstrap, timeout_seconds=2.0)
         task = operator.create_task(create_topics(client, self.plan.topics), name="create topics")
-        self._run_while(lambda: not task.done(), SETUP_SECONDS_MAX, "create the topics")
+        self._run_while(lambda: not task.done(), SETUP_SECONDS_MAX, lambda: "create the topics")
         client.disconnect()
         self._environment.create_task(self._watch(), name="watch")
 
@@ -154,12 +157,16 @@ class Cluster:
 
     def _demand_progress(self) -> None:
         """The second phase: nothing bad happens any more, so everybody must get somewhere, and to an end."""
-        self._advance(self.plan.settle_seconds * 2 / 3)
         before = {client: client.progress for client in self._clients.values() if not client.is_dismissed}
-        self._advance(self.plan.settle_seconds / 3)
-        for client, progress in before.items():
-            if client.progress == progress:
-                raise BrokenPromise(PROGRESS, f"{client.name} gets nowhere")
+
+        def stuck() -> list[str]:
+            return [
+                client.name
+                for client, progress in before.items()
+                if client.progress < progress + STEPS_WANTED
+            ]
+
+        self._run_while(lambda: bool(stuck()), self.plan.settle_seconds, lambda: f"get {stuck()[0]} going")
         self._end([client for client in self._clients.values() if is_source(client.plan.settings)])
         self._advance(DRAIN_SECONDS)
         self._end(list(self._clients.values()))
@@ -170,7 +177,7 @@ class Cluster:
         self._run_while(
             lambda: not all(client.has_ended for client in clients),
             END_SECONDS_MAX,
-            f"end {' '.join(client.name for client in clients)}",
+            lambda: f"end {' '.join(client.name for client in clients if not client.has_ended)}",
         )
 
     def _read_everything(self) -> FinalReading:
@@ -179,7 +186,7 @@ class Cluster:
         topics = [topic.name for topic in self.plan.topics]
         operator.create_task(reading.read(topics, self._groups()), name="final reading")
         try:
-            self._run_while(lambda: not reading.is_complete, FINAL_SECONDS_MAX, "read everything")
+            self._run_while(lambda: not reading.is_complete, FINAL_SECONDS_MAX, lambda: "read everything")
         except BrokenPromise as broken:
             raise BrokenPromise(broken.rule, f"{broken.what}: no end of {reading.waits_for}") from broken
         return reading
@@ -194,12 +201,12 @@ class Cluster:
         if self.world.accidents:
             raise BrokenPromise(UNEXPECTED, self.world.accidents[0])
 
-    def _run_while(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
+    def _run_while(self, condition: Callable[[], bool], seconds: float, what: Callable[[], str]) -> None:
         deadline = self.world.now + seconds
         while condition():
             if self.world.now >= deadline:
-                raise BrokenPromise(PROGRESS, f"it takes longer than {seconds:.0f} s to {what}")
-            self._advance(0.1)
+                raise BrokenPromise(PROGRESS, f"it takes longer than {seconds:.0f} s to {what()}")
+            self._advance(0.25)
 
     # Watching.
 

@@ -7,6 +7,8 @@ from penstock.sim.cluster.bugs import BUGS
 from penstock.sim.cluster.reporting import Choice, measure_bugs, replay_seed, run_seeds, shorten_seed
 
 COMMANDS = ("cluster", "cluster-bugs")
+NODES_MAX = 1
+"""Plans, network and checkers take any number; brokers join no cluster yet."""
 
 
 def add_commands(commands: Any) -> None:
@@ -31,6 +33,10 @@ def add_commands(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run one of the commands; the exit code is 0 only if everything was as it should be."""
+    if options.nodes > NODES_MAX:
+        raise SystemExit(
+            f"--nodes {options.nodes}: brokers form no clusters yet, at most {NODES_MAX} is simulated"
+        )
     seeds = range(options.first, options.first + options.seeds)
     if options.command == "cluster-bugs":
         return measure_bugs(seeds, options.nodes, names=options.only)

@@ -19,7 +19,7 @@ from penstock.sim.cluster.plan import ClusterPlan, Environment, TopicPlan, Workl
 from penstock.sim.workloads.copier import CopierSettings
 
 FAULT_SECONDS = 12.0
-SETTLE_SECONDS = 8.0
+SETTLE_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
