@@ -35,9 +35,9 @@ def test_durable_end_moves_with_the_orders_that_are_reported() -> None:
     disk = Durability(0)
     first, second = disk.order(2), disk.order(5)
     disk.settle(first)
-    assert (disk.end_offset, disk.is_settled) == (2, False)
+    assert (disk.end_offset, disk.settled) == (2, 1)
     disk.settle(second)
-    assert (disk.end_offset, disk.is_settled) == (5, True)
+    assert (disk.end_offset, disk.settled) == (5, 2)
 
 
 def test_durable_end_is_not_raised_by_a_report_about_what_was_cut_off() -> None:

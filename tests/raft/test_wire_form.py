@@ -101,6 +101,15 @@ def test_message_of_another_cluster_is_refused(message: Message) -> None:
     assert caught.value.code is ErrorCode.INCONSISTENT_CLUSTER_ID
 
 
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_negative_numbers_are_refused(message: Message) -> None:
+    struct = to_wire(message, "ours")
+    numbers = [name for name in type(struct).fields if type(getattr(struct, name)) is int]
+    for name in numbers:
+        with pytest.raises(DecodeError, match=f"-1 as {name}"):
+            from_wire(replace_struct(struct, **{name: -1}), "ours")
+
+
 def test_damaged_batch_is_refused() -> None:
     entry = stamped(0, 1, b"a")
     assert isinstance(entry.payload, bytearray)

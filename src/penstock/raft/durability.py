@@ -24,11 +24,6 @@ class Durability:
         #: Of orders that are not: number, and where the log ends once it is.
         self._pending: deque[tuple[int, int]] = deque()
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether everything ordered is on disk."""
-        return self.settled == self.issued
-
     def order(self, log_end_offset: int) -> int:
         """Something is to be written, after which the log ends there; the number to report."""
         self.issued += 1

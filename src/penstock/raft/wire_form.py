@@ -74,6 +74,7 @@ def from_wire(struct: WireMessage, cluster_id: str) -> Message:
             ErrorCode.INCONSISTENT_CLUSTER_ID,
             f"A message of cluster {struct.cluster_id!r} reached cluster {cluster_id!r}.",
         )
+    _check_numbers(struct)
     envelope: dict[str, Any] = {
         "sender": _key_from_wire(struct.sender),
         "target": _key_from_wire(struct.target),
@@ -89,6 +90,14 @@ def from_wire(struct: WireMessage, cluster_id: str) -> Message:
             return ObserveResponse(**envelope, leader=None if leader == NOBODY else leader)
         case _:
             return _numbered_from_wire(struct, envelope | {"sequence": struct.sequence})
+
+
+def _check_numbers(struct: WireMessage) -> None:
+    """Terms, offsets and positions begin at 0; only nobody's node id is less."""
+    for name in type(struct).fields:
+        value = getattr(struct, name)
+        if isinstance(value, int) and value < 0:
+            raise DecodeError(f"{type(struct).__name__} has {value} as {name}.")
 
 
 def _numbered_to_wire(

@@ -91,11 +91,6 @@ class Machine:
         self._disk_draw = Random(f"{host.plan.seed}/disk {number}")
 
     @property
-    def is_up(self) -> bool:
-        """Whether it runs."""
-        return self.process is not None
-
-    @property
     def is_leader(self) -> bool:
         """Whether its node takes itself for the leader."""
         return self.process is not None and self.process.node.role is Role.LEADER

@@ -27,10 +27,6 @@ class Network:
             delays.append(self._delay() * 5)
         return delays
 
-    def is_cut(self, sender: int, target: int) -> bool:
-        """Whether nothing gets through at present."""
-        return self._cuts[sender, target] > 0
-
     def cut(self, ways: list[tuple[int, int]]) -> None:
         """Let nothing through there until ``mend``."""
         self._cuts.update(ways)

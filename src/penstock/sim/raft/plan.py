@@ -75,8 +75,3 @@ class RaftPlan:
     fault_phase_ms: int
     #: Number of a node that stays down when all others are healed; none if negative.
     never_healed: int
-
-    @property
-    def node_count(self) -> int:
-        """All nodes."""
-        return self.voters + self.observers
