@@ -10,7 +10,6 @@ from heapq import heappop, heappush
 from random import Random
 from traceback import format_exception
 
-from penstock.model.errors import PenstockError
 from penstock.raft.entry import Entry
 from penstock.raft.events import Event, MessageReceived
 from penstock.raft.messages import Message
@@ -99,7 +98,8 @@ class RaftWorld:
             self._demand_progress()
         except BrokenPromise as broken:
             rule, what = broken.rule, broken.what
-        except PenstockError as error:
+        except Exception as error:
+            # Whatever it is, a process would have died of it.
             self.tell("".join(format_exception(error)))
             rule, what = NODES_GO_ON, f"{type(error).__name__}: {error}"
         return Outcome(
