@@ -85,15 +85,15 @@ class Node:
 
     def kill(self) -> None:
         """End the process; the machine, and its page cache, stay."""
-        if self._end("is killed"):
-            self._network.process_died(self._ended)
+        if (ended := self._end("is killed")) is not None:
+            self._network.process_died(ended)
 
     def lose_power(self) -> None:
         """End the machine."""
-        was_up = self._end("loses power")
+        ended = self._end("loses power")
         self._lost_power = True
-        if was_up:
-            self._network.host_lost_power(self._ended)
+        if ended is not None:
+            self._network.host_lost_power(ended)
 
     def stop(self) -> None:
         """Ask the process to end in good order."""
@@ -123,17 +123,17 @@ class Node:
         """Let the wall clock be what it was at the beginning."""
         self.move_wall(self.settings.wall_offset_ms - self._wall_offset_ms)
 
-    def _end(self, how: str) -> bool:
-        """Whether a process ran here until now."""
+    def _end(self, how: str) -> SimulatedLoop | None:
+        """The process that ran here until now, if one did."""
         if self._loop is None:
-            return False
+            return None
         self.on_change(how)
-        self._ended = self._loop
-        self._loop.kill()
+        ended = self._loop
+        ended.kill()
         self.disk.appointed.stop()
         self._loop, self._clock, self._stopping = None, None, None
         self.broker, self.is_serving = None, False
-        return True
+        return ended
 
     # The process.
 
@@ -181,6 +181,6 @@ class Node:
 
     def _exit(self, how: str) -> None:
         """The process ends by itself; somebody starts it again."""
-        if self._end(how):
-            self._network.process_died(self._ended)
+        if (ended := self._end(how)) is not None:
+            self._network.process_died(ended)
             self.world.at(RESTART_SECONDS, self._network.environment, self.boot)
