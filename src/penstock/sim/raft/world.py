@@ -38,7 +38,7 @@ from penstock.sim.raft.plan import FaultEvent, RaftPlan
 from penstock.sim.raft.process import Process
 
 STORY_LINES_MAX = 20_000
-STEPS_MAX = 400_000
+STEPS_MAX = 50_000
 """Of one run: a storm of messages, or a node that spins in one moment, is a failure and not a long wait."""
 
 HEALING_TIMEOUTS = 40
