@@ -23,6 +23,7 @@ from penstock.broker.deadlines import Deadlines
 from penstock.broker.dispatch import Dispatch
 from penstock.broker.entropy import Entropy
 from penstock.broker.fetch_sessions import FetchSessions
+from penstock.broker.flush_round import DescriptorFlusher
 from penstock.broker.flusher import Flusher
 from penstock.broker.housekeeping import Housekeeping
 from penstock.broker.kernel_flusher import KernelFlusher
@@ -74,7 +75,7 @@ class Broker:
     quorum: Quorum
     partitions: Partitions
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the seams of a process, all by name.
         self,
         config: BrokerConfig,
         *,
@@ -85,6 +86,7 @@ class Broker:
         entropy: Entropy,
         on_fatal: Callable[[StorageError], None],
         workers: BlockingWorkers | None = None,
+        descriptors: DescriptorFlusher | None = None,
     ) -> None:
         self.loop = loop
         self.clock = clock
@@ -101,7 +103,7 @@ class Broker:
         self._kernel_flusher = self._open_kernel_flusher()
         self.flusher = Flusher(
             self.workers,
-            self._kernel_flusher,
+            self._kernel_flusher if descriptors is None else descriptors,
             loop.call_soon,
             on_full=self._disk_is_full,
             on_fatal=on_fatal,

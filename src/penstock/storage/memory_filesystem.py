@@ -214,7 +214,7 @@ class MemoryFileSystem:
             raise StorageError(f"Could not open {path}: Is a directory")
         if node is None:
             node = self._create(path, is_wanted=create or exclusive)
-        return MemoryFile(self, path, node)
+        return self._make_file(path, node)
 
     def exists(self, path: str) -> bool:
         """Whether the name is taken."""
@@ -309,6 +309,9 @@ class MemoryFileSystem:
         """Give back the room of a file that has neither name nor user."""
         if not node.is_linked and node.handles == 0:
             self.used_bytes -= len(node.cached)
+
+    def _make_file(self, path: str, node: FileNode) -> MemoryFile:
+        return MemoryFile(self, path, node)
 
     def _create(self, path: str, *, is_wanted: bool) -> FileNode:
         if not is_wanted:

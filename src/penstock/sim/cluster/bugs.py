@@ -18,6 +18,7 @@ from penstock.coordinator.outcome import Outcome
 from penstock.groups.live_group import LiveGroup
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, FlushFailedError
+from penstock.sim.runtime.descriptor_flusher import SimulatedDescriptorFlusher
 from penstock.storage import derived_state, log
 from penstock.storage.filesystem import File
 from penstock.storage.flush_job import FlushJob
@@ -202,7 +203,8 @@ def _loads_nothing(original: Function) -> Function:
 
 BUGS: dict[str, Bug] = {
     "ack-before-flush": Bug(
-        "batches count as durable when they are written", (Swap(FlushJob, "flush", _nothing),)
+        "batches count as durable when they are written",
+        (Swap(FlushJob, "flush", _nothing), Swap(SimulatedDescriptorFlusher, "_flush_one", _nothing)),
     ),
     "ack-before-write": Bug(
         "producers are answered before anything is written",

@@ -43,7 +43,7 @@ def draw_plan(seed: int, *, node_count: int = 1) -> ClusterPlan:
         tail_cache_bytes=draw.choice((0, 2000, 1_000_000)),
         checkpoint_interval_ms=draw.choice((1000, 5000, 60_000)),
     )
-    nodes = tuple(_draw_node(draw, habits, number) for number in range(1, node_count + 1))
+    nodes = tuple(_draw_node(draw, habits, seed, number) for number in range(1, node_count + 1))
     environment = _draw_environment(draw)
     workloads = draw_workloads(Random(f"{seed}/workloads"), habits.partitions)
     faults = draw_faults(
@@ -65,7 +65,7 @@ def draw_plan(seed: int, *, node_count: int = 1) -> ClusterPlan:
     )
 
 
-def _draw_node(draw: Random, habits: _Habits, number: int) -> NodeSettings:
+def _draw_node(draw: Random, habits: _Habits, seed: int, number: int) -> NodeSettings:
     flags = {
         "offsets.topic.num.partitions": str(draw.choice((1, 2))),
         "offsets.topic.segment.bytes": str(draw.choice((1000, 1_000_000))),
@@ -83,6 +83,7 @@ def _draw_node(draw: Random, habits: _Habits, number: int) -> NodeSettings:
         flags=flags,
         drift=draw.choice((1.0, 1.0, 0.97, 1.03)),
         wall_offset_ms=draw.choice((0, 0, -60_000, 60_000)),
+        has_kernel_flush=Random(f"{seed}/kernel/{number}").random() < 0.5,
     )
 
 

@@ -9,6 +9,7 @@ from penstock.config.sources import load_broker_config
 from penstock.model.errors import PenstockError, StorageError
 from penstock.sim.network.network import Network
 from penstock.sim.runtime.clock import SimulatedClock
+from penstock.sim.runtime.descriptor_flusher import SimulatedDescriptorFlusher
 from penstock.sim.runtime.disk import SimulatedDisk
 from penstock.sim.runtime.entropy import SeededEntropy
 from penstock.sim.runtime.loop import SimulatedLoop, new_loop
@@ -32,6 +33,8 @@ class NodeSettings:
     flags: Mapping[str, str] = field(default_factory=dict)
     drift: float = 1.0
     wall_offset_ms: int = 0
+    #: Whether its kernel flushes files by itself; otherwise blocking work does.
+    has_kernel_flush: bool = False
 
 
 class Node:
@@ -147,6 +150,7 @@ class Node:
 
     async def _serve(self, loop: SimulatedLoop, clock: SimulatedClock) -> None:
         stream = f"{self.name}/{self.boots}"
+        workers = SimulatedWorkers(loop, self.speed, self.world.stream(f"{stream}/workers"))
         self.broker = Broker(
             load_broker_config(flags=self._flags()),
             data_directory=DATA_DIRECTORY,
@@ -155,7 +159,10 @@ class Node:
             clock=clock,
             entropy=SeededEntropy(self.world.stream(f"{stream}/entropy")),
             on_fatal=self._fail,
-            workers=SimulatedWorkers(loop, self.speed, self.world.stream(f"{stream}/workers")),
+            workers=workers,
+            descriptors=(
+                SimulatedDescriptorFlusher(self.disk, workers) if self.settings.has_kernel_flush else None
+            ),
         )
         self._stopping = asyncio.Event()
         await self.broker.start()

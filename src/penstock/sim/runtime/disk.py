@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from penstock.storage.memory_filesystem import MemoryFileSystem
+from penstock.storage.memory_filesystem import MemoryFile, MemoryFileSystem
 from penstock.storage.memory_machine import MachineStopped, MemoryMachine, Operation
+from penstock.storage.memory_nodes import FileNode
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +61,20 @@ class AppointedMachine(MemoryMachine):
         return appointment.operation in ("", operation.name) and appointment.path_part in operation.path
 
 
+class SimulatedFile(MemoryFile):
+    """An open file with a descriptor, on which somebody else may flush it."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, disk: "SimulatedDisk", path: str, node: FileNode) -> None:
+        super().__init__(disk, path, node)
+        self._descriptor = disk.describe(self)
+
+    def flush_descriptor(self) -> int:
+        """Its number."""
+        return self._descriptor
+
+
 class SimulatedDisk(MemoryFileSystem):
     """A memory file system on a machine with appointments."""
 
@@ -67,3 +82,16 @@ class SimulatedDisk(MemoryFileSystem):
         super().__init__(rng)
         self.appointed = AppointedMachine(rng)
         self.machine = self.appointed
+        self._described: list[SimulatedFile] = []
+
+    def describe(self, file: SimulatedFile) -> int:
+        """A descriptor for a file that was opened; numbers are never used again."""
+        self._described.append(file)
+        return len(self._described) - 1
+
+    def described(self, descriptor: int) -> SimulatedFile:
+        """The file of a descriptor."""
+        return self._described[descriptor]
+
+    def _make_file(self, path: str, node: FileNode) -> MemoryFile:
+        return SimulatedFile(self, path, node)

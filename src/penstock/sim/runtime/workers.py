@@ -14,6 +14,9 @@ from penstock.sim.runtime.loop import SimulatedLoop
 
 T = TypeVar("T")
 
+Done = Callable[[Sequence[BaseException | None]], None]
+"""Told how each call of a round ended."""
+
 
 @dataclass(slots=True, kw_only=True)
 class DiskSpeed:
@@ -39,9 +42,7 @@ class SimulatedWorkers:
         self._speed = speed
         self._draw = draw
 
-    def run(
-        self, calls: Sequence[Callable[[], None]], done: Callable[[Sequence[BaseException | None]], None]
-    ) -> None:
+    def run(self, calls: Sequence[Callable[[], None]], done: Done) -> None:
         """Run all calls, each at its own moment; then tell the loop how each of them ended."""
         outcomes: list[BaseException | None] = [None] * len(calls)
         left = len(calls)
