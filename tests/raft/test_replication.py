@@ -4,7 +4,7 @@ import pytest
 from tests.raft.node_driver import Driver, entry, key, sent, terms_of, voters
 
 from penstock.model.errors import InvariantError
-from penstock.raft.entry import SnapshotId
+from penstock.raft.entry import Entry, SnapshotId
 from penstock.raft.events import ReadRequested
 from penstock.raft.messages import AppendEntries, AppendResponse
 from penstock.raft.output import Accepted, ReadReady, Refusal, Refused
@@ -168,6 +168,25 @@ def test_the_leader_skips_all_entries_of_terms_that_the_follower_cannot_have() -
     output = driver.receive(driver.refused(2, 7, 3))
     (request,) = [each for each in sent(output, AppendEntries) if each.target == key(2)]
     assert (request.offset, request.previous_term) == (5, 2)
+
+
+@pytest.mark.parametrize("recent_bytes_max", [0, 1000])
+def test_a_follower_whose_entries_end_inside_of_one_of_the_leaders_is_asked_without_entries(
+    recent_bytes_max: int,
+) -> None:
+    """Batches of an old leader have other borders: the place it names may be none of ours."""
+    settings = RaftSettings(
+        election_timeout_ms=1000, heartbeat_interval_ms=100, recent_bytes_max=recent_bytes_max
+    )
+    entries = [entry(0, 1), Entry(offset=1, end_offset=4, term=2, payload=b"three")]
+    driver = Driver(entries=entries, settings=settings)
+    driver.lead()
+    output = driver.receive(driver.refused(2, 3, 2))
+    (request,) = [each for each in sent(output, AppendEntries) if each.target == key(2)]
+    assert (request.offset, request.previous_term, request.entries) == (3, 2, ())
+    output = driver.receive(driver.refused(2, 1, 1))
+    (request,) = [each for each in sent(output, AppendEntries) if each.target == key(2)]
+    assert request.entries[0].offset == 1
 
 
 def test_the_follower_skips_all_entries_of_terms_that_the_leader_cannot_have() -> None:

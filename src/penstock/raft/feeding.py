@@ -73,7 +73,8 @@ class Feeding:
 
     def _probe(self, progress: Progress) -> None:
         if not self._begin_snapshot_if_needed(progress):
-            # Entries the first time; a repetition only asks, since nobody may be there to read them.
+            # Entries the first time; a repetition only asks, since nobody may be there to read them. So does
+            # a question about a place inside of an entry: another log has an end there, and this one not.
             self._send_append(progress, with_entries=progress.sent_at is None)
 
     def _stream(self, progress: Progress) -> None:
@@ -84,7 +85,10 @@ class Feeding:
         ):
             if self._begin_snapshot_if_needed(progress):
                 return
+            before = progress.next_offset
             self._send_append(progress, with_entries=True)
+            if progress.next_offset == before:
+                raise InvariantError(f"{progress.key} is to be fed from {before}, where no entry begins")
         if progress.commit_sent < state.commit_offset and not self._begin_snapshot_if_needed(progress):
             self._send_append(progress, with_entries=False)
 

@@ -22,7 +22,10 @@ class LogReader(Protocol):
     """Reads what is on disk. Changes nothing, and does not wait for anybody."""
 
     def read(self, offset: int, *, end_offset: int, bytes_max: int) -> tuple[Entry, ...]:
-        """Entries in order from the one that begins at ``offset``, at least one, none from ``end_offset``."""
+        """Entries in order from the one that begins at or contains ``offset``, none from ``end_offset`` on.
+
+        At least one, however large. Where logs parted, another's entries may have ended inside of ours.
+        """
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:
         """A piece of a snapshot; None if it is no longer there."""

@@ -76,15 +76,17 @@ class LogView:
         self._drop_recent(bisect_left(self._recent, offset, key=_offset_of), len(self._recent))
 
     def read(self, offset: int, *, bytes_max: int, entries_max: int) -> tuple[Entry, ...]:
-        """Entries from ``offset`` on, at least one if there is one; none if that is the end."""
+        """Entries from ``offset`` on, at least one if one begins there; none at the end and inside of one."""
         if offset >= self.end_offset:
             return ()
         recent = self._recent
         if not recent or offset < recent[0].offset:
             end = recent[0].offset if recent else self.end_offset
-            return self._reader.read(offset, end_offset=end, bytes_max=bytes_max)[:entries_max]
-        first = bisect_left(recent, offset, key=_offset_of)
-        return _as_many_as_fit(recent[first : first + entries_max], bytes_max)
+            entries = self._reader.read(offset, end_offset=end, bytes_max=bytes_max)[:entries_max]
+        else:
+            first = bisect_left(recent, offset, key=_offset_of)
+            entries = _as_many_as_fit(recent[first : first + entries_max], bytes_max)
+        return entries if entries and entries[0].offset == offset else ()
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:
         """A piece of a snapshot; None if that is gone, which the newest one must not be."""
