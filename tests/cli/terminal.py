@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -50,11 +51,17 @@ class Terminal:
         return answer
 
     def spawn(self, *words: str) -> "subprocess.Popen[bytes]":
-        """Start a command as a process of its own."""
+        """Start a command as a process of its own, which an interrupt reaches even where tests run behind."""
         return subprocess.Popen(
             [str(Path(sys.executable).with_name("penstock")), *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=self.environment,
+            preexec_fn=_heed_interrupts,
         )
+
+
+def _heed_interrupts() -> None:
+    """A shell that runs something in the background has it ignore interrupts, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
