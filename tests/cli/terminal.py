@@ -63,5 +63,5 @@ class Terminal:
 
 
 def _heed_interrupts() -> None:
-    """A shell that runs something in the background has it ignore interrupts, and its children inherit that."""
+    """What a shell runs in the background ignores interrupts, and so do its children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
