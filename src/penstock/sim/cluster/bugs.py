@@ -244,15 +244,22 @@ BUGS: dict[str, Bug] = {
         "a marker that could not be written counts as written",
         (Swap(transaction_markers, "_append", _believe_marker),),
     ),
+    "transactions-never-expire": Bug(
+        "transactions of dead producers stay open", (Swap(TransactionShard, "next_deadline", _always(None)),)
+    ),
     "unverified-appends": Bug(
         "batches of the older transactions are taken without asking the coordinator",
         (Swap(transactional_appends, "is_word_needed", _word_only_to_add),),
     ),
-    "transactions-never-expire": Bug(
-        "transactions of dead producers stay open", (Swap(TransactionShard, "next_deadline", _always(None)),)
-    ),
     "epochs-unchecked": Bug(
         "batches of an older producer epoch are taken", (Swap(ProducerStates, "check", _any_epoch),)
+    ),
+    "late-batches-taken": Bug(
+        "both of these at once: nothing keeps out batches of transactions that are over",
+        (
+            Swap(transactional_appends, "is_word_needed", _word_only_to_add),
+            Swap(ProducerStates, "check", _any_epoch),
+        ),
     ),
     "sequences-unchecked": Bug(
         "a producer's sequence is not looked at", (Swap(ProducerStates, "check", _always(None)),)
