@@ -110,13 +110,16 @@ def _kill(draw: Random, around: _Surroundings) -> FaultKind:
 
 
 def _kill_at_operation(draw: Random, around: _Surroundings) -> FaultKind:
+    outage = _outage(draw, around)
+    is_followed = outage is Outage.PROCESS and draw.random() < 0.6
     return KillAtOperation(
         node=draw.choice(around.nodes),
-        outage=_outage(draw, around),
+        outage=outage,
         operation=draw.choice(_OPERATIONS),
         path_part=draw.choice(_PATHS),
         ordinal=draw.choice((0, 0, 1, 2, 5, 12)),
         down_seconds=_down(draw),
+        aftershock_seconds=draw.choice((0.2, 0.6)) if is_followed else None,
     )
 
 
@@ -130,7 +133,7 @@ def _pause(draw: Random, around: _Surroundings) -> FaultKind:
 
 
 def _kill_client(draw: Random, around: _Surroundings) -> FaultKind:
-    down = None if draw.random() < 0.15 else _down(draw)
+    down = None if draw.random() < 0.25 else _down(draw)
     return KillClient(host=draw.choice(around.clients), down_seconds=down)
 
 

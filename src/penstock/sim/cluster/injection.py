@@ -143,12 +143,21 @@ class Injection:
 
     def _arrange(self, fault: KillAtOperation) -> None:
         node = self._nodes[fault.node]
+
+        def stop() -> None:
+            self._take_down(node, fault.outage, fault.down_seconds)
+            if fault.aftershock_seconds is not None:
+                self._later(
+                    fault.down_seconds + fault.aftershock_seconds,
+                    lambda: self._take_down(node, Outage.POWER, fault.down_seconds),
+                )
+
         node.disk.appointed.arrange(
             Appointment(
                 operation=fault.operation,
                 path_part=fault.path_part,
                 ordinal=fault.ordinal,
-                on_stop=lambda: self._take_down(node, fault.outage, fault.down_seconds),
+                on_stop=stop,
             )
         )
 

@@ -41,6 +41,8 @@ class KillAtOperation:
     path_part: str
     ordinal: int
     down_seconds: float
+    #: So long after it is up again it loses power; None if it does not.
+    aftershock_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
