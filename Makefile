@@ -35,9 +35,11 @@ types: .venv/.dev  ## mypy, strict
 fuzz: .venv/.dev  ## FUZZ mutated requests against the codec
 	$(BIN)/python tests/fuzz/fuzz_wire.py --count $(FUZZ)
 
-sim: .venv/.dev  ## SEEDS simulated disks that crash, tear, fill up and rot
+sim: .venv/.dev  ## SEEDS simulated disks, Raft clusters and whole brokers that crash, tear, fill up and rot
 	$(BIN)/python -m penstock.sim storage --seeds $(SEEDS)
 	$(BIN)/python -m penstock.sim compaction --seeds $(SEEDS)
+	$(BIN)/python -m penstock.sim raft --seeds $(SEEDS)
+	$(BIN)/python -m penstock.sim cluster --seeds $(SEEDS)
 
 chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -9 rounds
 	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos --timeout 1800
