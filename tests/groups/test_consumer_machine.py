@@ -29,8 +29,8 @@ TOPICS = ("orders", "payments", "parcels")
 SUBSCRIPTIONS = (("orders",), ("orders", "payments"), ("payments", "nowhere"), TOPICS)
 PATTERNS = (None, "p.*", "nothing-.*")
 STATIC_TOPICS = {"i1": ("orders",), "i2": ("orders", "payments")}
-"""Of static members of the classic protocol, every time they come. One that comes back to a classic group with
-other topics takes up its old part without a rebalance, as with Kafka, and the rest is had by nobody."""
+"""Of static members of the classic protocol, every time they come. One that comes back to a classic group
+with other topics takes up its old part without a rebalance, as with Kafka, and nobody has the rest."""
 
 
 class Machine(RuleBasedStateMachine):
