@@ -21,6 +21,8 @@ class Bug(NamedTuple):
 
     what: str
     swaps: tuple[Swap, ...]
+    workload: str = "storage"
+    """The kind of plan that can notice it, where there are several."""
 
 
 @contextmanager
@@ -28,7 +30,7 @@ def planted(bug: Bug | None) -> Iterator[None]:
     """Have the bug, or none, inside the block."""
     with ExitStack() as stack:
         for swap in bug.swaps if bug else ():
-            stack.enter_context(_replaced(swap))
+            stack.enter_context(replaced(swap))
         yield
 
 
@@ -44,10 +46,18 @@ def always(value: object) -> Callable[[Function], Function]:
     return make
 
 
+def nothing(original: Function) -> Function:
+    """Do nothing."""
+    return always(None)(original)
+
+
 @contextmanager
-def _replaced(swap: Swap) -> Iterator[None]:
+def replaced(swap: Swap) -> Iterator[None]:
+    """Have one function replaced inside the block."""
     original = vars(swap.owner)[swap.name]
-    setattr(swap.owner, swap.name, swap.make(original))
+    function = original.__func__ if isinstance(original, classmethod) else original
+    made: Any = swap.make(function)
+    setattr(swap.owner, swap.name, classmethod(made) if isinstance(original, classmethod) else made)
     try:
         yield
     finally:

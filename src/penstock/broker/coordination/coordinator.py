@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from penstock.broker.coordination.internal_topic import InternalTopic, ensure_exists, partition_count
+from penstock.broker.coordination.internal_topic import InternalTopic, ensure_exists
 from penstock.broker.coordination.shard_host import HostSurroundings, ShardHost
 from penstock.broker.coordination.shard_kind import ShardKind
 from penstock.coordinator.partitioning import partition_for
@@ -52,7 +52,8 @@ class Coordinator:
 
     def index_for(self, key: str) -> int:
         """The partition of the internal topic that keeps a key."""
-        return partition_for(key, partition_count(self._broker.image, self._topic()))
+        topic = self._broker.image.topics.get(self._kind.topic)
+        return partition_for(key, self._topic().partition_count if topic is None else len(topic.partitions))
 
     def host_at(self, index: int) -> ShardHost:
         """The host of a partition; NOT_COORDINATOR when it is not here."""

@@ -5,9 +5,8 @@ no switches for it. A bug that no seed notices says that an invariant is not rea
 ``python -m penstock.sim cluster-bugs`` prints is the simulator's own test.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple
+from contextlib import AbstractContextManager
+from typing import Any
 
 from penstock.broker import transaction_markers, transactional_appends
 from penstock.broker.coordination import shard_host, shard_loading
@@ -18,6 +17,8 @@ from penstock.coordinator.outcome import Outcome
 from penstock.groups.live_group import LiveGroup
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, FlushFailedError
+from penstock.sim import planting
+from penstock.sim.planting import Bug, Function, Swap, always, nothing, replaced
 from penstock.sim.runtime.descriptor_flusher import SimulatedDescriptorFlusher
 from penstock.storage import derived_state, log
 from penstock.storage.filesystem import File
@@ -27,59 +28,6 @@ from penstock.storage.producer_state import ProducerStates
 from penstock.storage.readable_log import ReadableLog
 from penstock.storage.segment import LOG_SUFFIX
 from penstock.transactions.shard import TransactionShard
-
-Function = Callable[..., Any]
-
-
-class Swap(NamedTuple):
-    """Something to be replaced: where it is looked up, and what comes of it."""
-
-    owner: object
-    name: str
-    make: Callable[[Any], Any]
-
-
-class Bug(NamedTuple):
-    """A mistake."""
-
-    what: str
-    swaps: tuple[Swap, ...]
-
-
-@contextmanager
-def planted(name: str | None) -> Iterator[None]:
-    """Have the bug of that name, or none, inside the block."""
-    with ExitStack() as stack:
-        for swap in BUGS[name].swaps if name else ():
-            stack.enter_context(_replaced(swap))
-        yield
-
-
-@contextmanager
-def _replaced(swap: Swap) -> Iterator[None]:
-    original = vars(swap.owner)[swap.name]
-    setattr(swap.owner, swap.name, swap.make(original))
-    try:
-        yield
-    finally:
-        setattr(swap.owner, swap.name, original)
-
-
-def _nothing(original: Function) -> Function:
-    def replacement(*arguments: Any, **options: Any) -> None:
-        return None
-
-    return replacement
-
-
-def _always(value: object) -> Callable[[Function], Function]:
-    def make(original: Function) -> Function:
-        def replacement(*arguments: Any, **options: Any) -> object:
-            return value
-
-        return replacement
-
-    return make
 
 
 def _retry_flush(original: Function) -> Function:
@@ -98,8 +46,8 @@ def _open_without_rewriting(original: Function) -> Function:
 
     def open_files(*arguments: Any, **options: Any) -> object:
         with (
-            _replaced(Swap(MemoryFile, "write", _except_logs)),
-            _replaced(Swap(MemoryFile, "flush", _except_logs)),
+            replaced(Swap(MemoryFile, "write", _except_logs)),
+            replaced(Swap(MemoryFile, "flush", _except_logs)),
         ):
             return original(*arguments, **options)
 
@@ -171,7 +119,7 @@ def _believe_marker(original: Function) -> Function:
     """Judge by what the log knows of the producer, though it could not write that."""
 
     def write(*arguments: Any) -> object:
-        with _replaced(Swap(ReadableLog, "refusal", lambda _: None)):
+        with replaced(Swap(ReadableLog, "refusal", lambda _: None)):
             return original(*arguments)
 
     return write
@@ -204,7 +152,7 @@ def _loads_nothing(original: Function) -> Function:
 BUGS: dict[str, Bug] = {
     "ack-before-flush": Bug(
         "batches count as durable when they are written",
-        (Swap(FlushJob, "flush", _nothing), Swap(SimulatedDescriptorFlusher, "_flush_one", _nothing)),
+        (Swap(FlushJob, "flush", nothing), Swap(SimulatedDescriptorFlusher, "_flush_one", nothing)),
     ),
     "ack-before-write": Bug(
         "producers are answered before anything is written",
@@ -238,14 +186,14 @@ BUGS: dict[str, Bug] = {
     ),
     "aborted-unlisted": Bug(
         "readers of committed records are not told what was aborted",
-        (Swap(ReadableLog, "aborted_transactions", _always([])),),
+        (Swap(ReadableLog, "aborted_transactions", always([])),),
     ),
     "marker-believed": Bug(
         "a marker that could not be written counts as written",
         (Swap(transaction_markers, "_append", _believe_marker),),
     ),
     "transactions-never-expire": Bug(
-        "transactions of dead producers stay open", (Swap(TransactionShard, "next_deadline", _always(None)),)
+        "transactions of dead producers stay open", (Swap(TransactionShard, "next_deadline", always(None)),)
     ),
     "unverified-appends": Bug(
         "batches of the older transactions are taken without asking the coordinator",
@@ -262,14 +210,14 @@ BUGS: dict[str, Bug] = {
         ),
     ),
     "sequences-unchecked": Bug(
-        "a producer's sequence is not looked at", (Swap(ProducerStates, "check", _always(None)),)
+        "a producer's sequence is not looked at", (Swap(ProducerStates, "check", always(None)),)
     ),
     "producers-not-replayed": Bug(
         "producers are taken from a snapshot, without the batches behind it",
-        (Swap(derived_state, "_replay", _nothing),),
+        (Swap(derived_state, "_replay", nothing),),
     ),
     "generations-unchecked": Bug(
-        "members of older generations may commit", (Swap(LiveGroup, "check_generation", _nothing),)
+        "members of older generations may commit", (Swap(LiveGroup, "check_generation", nothing),)
     ),
     "flush-retried": Bug(
         "a failed flush is tried again, and believed the second time",
@@ -280,6 +228,11 @@ BUGS: dict[str, Bug] = {
         (Swap(log, "open_files", _open_without_rewriting),),
     ),
     "directories-unsynced": Bug(
-        "names are never made durable", (Swap(MemoryFileSystem, "sync_directory", _nothing),)
+        "names are never made durable", (Swap(MemoryFileSystem, "sync_directory", nothing),)
     ),
 }
+
+
+def planted(name: str | None) -> AbstractContextManager[None]:
+    """Have the bug of that name, or none, inside the block."""
+    return planting.planted(BUGS[name] if name else None)

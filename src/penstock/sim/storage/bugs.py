@@ -12,16 +12,8 @@ from typing import Any
 from penstock.model.errors import FlushFailedError
 from penstock.model.ids import Offset
 from penstock.records.batch import BatchHeader
+from penstock.sim.planting import Bug, Function, Swap, always, nothing, replaced
 from penstock.sim.storage.compaction_bugs import COMPACTION_BUGS
-from penstock.sim.storage.planting import (
-    Bug,
-    Function,
-    Swap,
-    always,
-    nothing,
-    replaced,
-    without_directory_sync,
-)
 from penstock.storage import (
     atomic_file,
     batch_scan,
@@ -56,6 +48,16 @@ def planted(name: str | None) -> Iterator[None]:
         for swap in BUGS[name].swaps if name else ():
             stack.enter_context(replaced(swap))
         yield
+
+
+def _without_directory_sync(original: Function) -> Function:
+    """The function, with directories never synced while it runs."""
+
+    def replacement(*arguments: Any, **options: Any) -> object:
+        with replaced(Swap(MemoryFileSystem, "sync_directory", nothing)):
+            return original(*arguments, **options)
+
+    return replacement
 
 
 def _verdict(wrong: dict[TailVerdict, TailVerdict]) -> Swap:
@@ -192,11 +194,11 @@ BUGS: dict[str, Bug] = {
     ),
     "checkpoint-unsynced": Bug(
         "offset checkpoints are renamed into place, but their directory is not synced",
-        (Swap(CheckpointFiles, "write", without_directory_sync),),
+        (Swap(CheckpointFiles, "write", _without_directory_sync),),
     ),
     "segment-name-unsynced": Bug(
         "a new segment takes acknowledged batches before its name is durable",
-        (Swap(FlushJob, "_create", without_directory_sync),),
+        (Swap(FlushJob, "_create", _without_directory_sync),),
     ),
     "replaced-in-place": Bug(
         "small files are overwritten instead of replaced",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.records.batch import BatchHeader
-from penstock.sim.storage.planting import Bug, Function, Swap, always, nothing, replaced
+from penstock.sim.planting import Bug, Function, Swap, always, nothing, replaced
 from penstock.storage import compaction, leftovers
 from penstock.storage.batch_rewriting import empty_batch, keep_records
 from penstock.storage.cleaned_segment import CleanedSegment
