@@ -66,6 +66,11 @@ class ConfluentTransactional:
             self._producer.flush(SECONDS)
         except KafkaException as error:
             raise TransactionFailedError from error
+        except SystemError as error:
+            # The client reports a delivery while a fatal error is already on its way out of the same call.
+            if not isinstance(error.__cause__, KafkaException):
+                raise
+            raise TransactionFailedError from error
         if errors != [None]:
             raise TransactionFailedError(str(errors))
 
