@@ -56,7 +56,9 @@ def test_codec_round_trip_keeps_every_record(
     assert [message.offset() for message in found] == list(range(300))
     with Connection(bootstrap) as raw:
         stored = raw.fetch_all(topic)
-    assert {batch.codec for batch in stored} == {CODECS[codec]}
+    # librdkafka leaves a batch as it is when compressing does not make it smaller.
+    assert max(stored, key=lambda batch: len(batch.payload)).codec == CODECS[codec]
+    assert {batch.codec for batch in stored} <= {CODECS[codec], 0}
     assert all(batch.crc_is_right for batch in stored)
 
 
