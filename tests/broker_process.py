@@ -62,6 +62,8 @@ class Server:
         self.settings = {key: _as_text(value) for key, value in (settings or {}).items()}
         self.environment = dict(environment or {})
         self.command_prefix: Sequence[str] = ()
+        self.join = ""
+        """``host:port`` of brokers whose cluster it joins; empty for one that founds its own."""
         self.stderr_path = directory / "stderr.log"
         self.host = "127.0.0.1"
         self.port = 0
@@ -91,16 +93,20 @@ class Server:
     def start(self, *, seconds: float = START_SECONDS_MAX) -> "Server":
         """Start it and return when it has said that it is ready."""
         began = time.monotonic()
-        process = self.launch()
-        line = self._read_line(process, deadline=began + seconds)
+        self.launch()
+        self.wait_ready(seconds=seconds)
         self.ready_seconds = time.monotonic() - began
+        return self
+
+    def wait_ready(self, *, seconds: float = START_SECONDS_MAX) -> None:
+        """Return when the process has said that it is ready."""
+        line = self._read_line(self._running(), deadline=time.monotonic() + seconds)
         if not line.startswith(READY_PREFIX):
             raise ServerFailedError(
                 f"first line on stdout is {line!r}, not {READY_PREFIX!r}\n{self.stderr_tail()}"
             )
         self.host, _, port = line.removeprefix(READY_PREFIX).rpartition(":")
         self.port = int(port)
-        return self
 
     def stop(self, *, seconds: float = STOP_SECONDS_MAX) -> int:
         """Ask it politely to end; the exit code. One that is too slow is killed, and the test fails."""
@@ -203,6 +209,8 @@ class Server:
 
     def _arguments(self) -> list[str]:
         arguments = ["--listen", f"{self.host}:{self.port}", "--data-dir", str(self.data_directory)]
+        if self.join:
+            arguments += ["--join", self.join]
         if self.settings:
             path = self.directory / "server.properties"
             path.write_text("".join(f"{key}={value}\n" for key, value in self.settings.items()))

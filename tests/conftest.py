@@ -13,6 +13,8 @@ from typing import Protocol
 
 import pytest
 from tests.broker_process import STARTED, Server
+from tests.cluster_as_server import ClusterAsServer
+from tests.cluster_size import NODE_COUNT
 
 EXTERNAL_BOOTSTRAP = os.environ.get("PENSTOCK_TEST_BOOTSTRAP", "")
 _RUN = secrets.token_hex(3)
@@ -32,6 +34,13 @@ class MakeServer(Protocol):
     ) -> Server: ...
 
 
+def new_server(directory: Path, *, settings: Mapping[str, object] | None = None) -> Server:
+    """A broker, or a cluster in its place, not started yet."""
+    if NODE_COUNT > 1:
+        return ClusterAsServer(directory, settings=settings)
+    return Server(directory, settings=settings)
+
+
 class UniqueName(Protocol):
     """Makes names."""
 
@@ -43,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One broker for all client tests of this worker; tests keep apart by topic names."""
     if EXTERNAL_BOOTSTRAP:
         pytest.skip("needs a penstock process, not a broker that is already there")
-    shared = Server(tmp_path_factory.mktemp("shared-broker")).start()
+    shared = new_server(tmp_path_factory.mktemp("shared-broker")).start()
     try:
         yield shared
     finally:
@@ -71,12 +80,9 @@ def make_server(tmp_path: Path) -> Iterator[MakeServer]:
         data_directory: Path | None = None,
         start: bool = True,
     ) -> Server:
-        one = Server(
-            tmp_path / f"broker-{len(made)}",
-            settings=settings,
-            environment=environment,
-            data_directory=data_directory,
-        )
+        one = new_server(tmp_path / f"broker-{len(made)}", settings=settings)
+        one.environment.update(environment or {})
+        one.data_directory = data_directory or one.data_directory
         made.append(one)
         return one.start() if start else one
 

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 import crc32c
+from tests.cluster_size import REPLICATION_FACTOR
 
 PRODUCE, FETCH, LIST_OFFSETS, METADATA = 0, 1, 2, 3
 API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS, INIT_PRODUCER_ID = 18, 19, 20, 22
@@ -157,7 +158,10 @@ def create_topics_body(
 ) -> bytes:
     """CreateTopics version 4."""
     settings = array([string(key) + string(value) for key, value in configs])
-    topics = [string(name) + struct.pack(">ih", partitions, 1) + array([]) + settings for name in names]
+    topics = [
+        string(name) + struct.pack(">ih", partitions, REPLICATION_FACTOR) + array([]) + settings
+        for name in names
+    ]
     return array(topics) + struct.pack(">ib", timeout_ms, 0)
 
 
@@ -302,10 +306,17 @@ def stored_batches(records: bytes) -> Iterator[StoredBatch]:
 
 
 class Connection:
-    """A socket to a broker that speaks in frames."""
+    """A socket to a broker that speaks in frames.
+
+    Given the addresses of several, it talks to the first, and to leaders about their partitions.
+    """
 
     def __init__(self, bootstrap: str, *, timeout: float = 10.0, receive_buffer: int | None = None) -> None:
-        host, _, port = bootstrap.rpartition(":")
+        first, _, others = bootstrap.partition(",")
+        host, _, port = first.rpartition(":")
+        self._knows_others = bool(others)
+        self._leaders: dict[str, Connection] = {}
+        self._timeout = timeout
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -328,6 +339,8 @@ class Connection:
     def close(self) -> None:
         """Hang up."""
         self.socket.close()
+        for leader in self._leaders.values():
+            leader.close()
 
     def send(self, data: bytes) -> None:
         """Bytes as they are."""
@@ -387,6 +400,22 @@ class Connection:
 
     # Whole conversations.
 
+    def leader(self, topic: str, partition: int) -> "Connection":
+        """A connection to the leader of a partition; this one when it knows of no other broker."""
+        if not self._knows_others:
+            return self
+        deadline = time.monotonic() + self._timeout
+        while True:
+            addresses, leaders = read_metadata(self.request(METADATA, 1, array([string(topic)])))
+            address = addresses.get(leaders.get((topic, partition), -1))
+            if address is not None:
+                break
+            assert time.monotonic() < deadline, f"nobody leads {topic}-{partition}"
+            time.sleep(0.05)
+        if address not in self._leaders:
+            self._leaders[address] = Connection(address, timeout=self._timeout)
+        return self._leaders[address]
+
     def api_versions(self) -> dict[int, tuple[int, int]]:
         """Served versions by API key."""
         reader = self.request(API_VERSIONS, 0, b"")
@@ -400,9 +429,18 @@ class Connection:
         body = create_topics_body(name, partitions=partitions, configs=pairs)
         return read_topic_errors(self.request(CREATE_TOPICS, 4, body))[name]
 
-    def produce(self, topic: str, partition: int, records: bytes | None, *, acks: int = -1) -> ProduceAnswer:
+    def produce(
+        self,
+        topic: str,
+        partition: int,
+        records: bytes | None,
+        *,
+        acks: int = -1,
+        timeout_ms: int = 10_000,
+    ) -> ProduceAnswer:
         """One batch to one partition."""
-        return read_produce(self.request(PRODUCE, 8, produce_body(topic, partition, records, acks=acks)))
+        body = produce_body(topic, partition, records, acks=acks, timeout_ms=timeout_ms)
+        return read_produce(self.leader(topic, partition).request(PRODUCE, 8, body))
 
     def init_producer_id(self) -> tuple[int, int]:
         """A fresh producer id and its epoch; asks again while a broker still fetches its block of ids."""
@@ -421,7 +459,7 @@ class Connection:
         head = struct.pack(">iiiibii", -1, wait_ms, 1, max_bytes, 0, 0, -1)
         wanted = struct.pack(">iiqqi", partition, -1, offset, -1, max_bytes)
         body = head + array([string(topic) + array([wanted])]) + array([]) + string("")
-        return read_fetch(self.request(FETCH, 11, body))
+        return read_fetch(self.leader(topic, partition).request(FETCH, 11, body))
 
     def fetch_all(self, topic: str, partition: int = 0, *, offset: int = 0) -> list[StoredBatch]:
         """Every batch up to the high watermark."""
@@ -446,13 +484,35 @@ class Connection:
     def end_offset(self, topic: str, partition: int = 0, *, timestamp: int = -1) -> int:
         """ListOffsets: -1 for the end, -2 for the beginning."""
         wanted = array([string(topic) + array([struct.pack(">iq", partition, timestamp)])])
-        reader = self.request(LIST_OFFSETS, 1, struct.pack(">i", -1) + wanted)
+        request = struct.pack(">i", -1) + wanted
+        reader = self.leader(topic, partition).request(LIST_OFFSETS, 1, request)
         reader.count()
         reader.string()
         reader.count()
         _, error, _, offset = reader.take("ihqq")
         assert error == 0, error
         return offset
+
+
+def read_metadata(reader: Reader) -> tuple[dict[int, str], dict[tuple[str | None, int], int]]:
+    """Metadata version 1: the addresses of brokers, and who leads which partition."""
+    addresses = {}
+    for _ in range(reader.count()):
+        node_id, host, port = reader.number("i"), reader.string(), reader.number("i")
+        reader.string()
+        addresses[node_id] = f"{host}:{port}"
+    reader.number("i")
+    leaders = {}
+    for _ in range(reader.count()):
+        reader.number("h")
+        topic = reader.string()
+        reader.number("b")
+        for _ in range(reader.count()):
+            _, index, leader = reader.take("hii")
+            leaders[topic, index] = leader
+            for _ in range(2):
+                reader.take("i" * reader.count())
+    return addresses, leaders
 
 
 def read_topic_errors(reader: Reader) -> dict[str | None, int]:

@@ -151,7 +151,14 @@ class LibrdkafkaWriter:
     BATCH_PAUSE_SECONDS = 0.002
 
     def __init__(
-        self, bootstrap: str, topic: str, *, partitions: int, acks: str, is_idempotent: bool
+        self,
+        bootstrap: str,
+        topic: str,
+        *,
+        partitions: int,
+        acks: str,
+        is_idempotent: bool,
+        request_timeout_ms: int = 30_000,
     ) -> None:
         self.topic = topic
         self.partitions = partitions
@@ -172,6 +179,7 @@ class LibrdkafkaWriter:
                 "retry.backoff.ms": 20,
                 "reconnect.backoff.ms": 10,
                 "reconnect.backoff.max.ms": 100,
+                "request.timeout.ms": request_timeout_ms,
                 "message.timeout.ms": 120_000,
                 "queue.buffering.max.messages": 2000,
             }

@@ -19,6 +19,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewTopic
 from tests.broker_process import wait_until
+from tests.cluster_size import REPLICATION_FACTOR
 
 REQUEST_SECONDS = 20.0
 KEEP_FOR_EVER = {"retention.ms": "-1"}
@@ -66,7 +67,7 @@ def create_topic(
     admin: AdminClient, name: str, *, partitions: int = 1, config: Mapping[str, str] | None = None
 ) -> str:
     """Create it and wait until it can be seen."""
-    topic = NewTopic(name, partitions, 1, config={**KEEP_FOR_EVER, **(config or {})})
+    topic = NewTopic(name, partitions, REPLICATION_FACTOR, config={**KEEP_FOR_EVER, **(config or {})})
     admin.create_topics([topic])[name].result(REQUEST_SECONDS)
     wait_until(lambda: partition_count(admin, name) == partitions, what=f"{name} in metadata")
     return name

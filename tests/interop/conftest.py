@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from tests.broker_process import Server
-from tests.conftest import EXTERNAL_BOOTSTRAP, UniqueName
+from tests.conftest import EXTERNAL_BOOTSTRAP, UniqueName, new_server
 from tests.interop.confluent import admin_client, create_topic
 from tests.interop.group_members import MemberProcess
 from tests.interop.members.story import Orders, Partition
@@ -44,7 +43,7 @@ def lively(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if EXTERNAL_BOOTSTRAP:
         yield EXTERNAL_BOOTSTRAP
         return
-    shared = Server(tmp_path_factory.mktemp("lively-broker"), settings=LIVELY).start()
+    shared = new_server(tmp_path_factory.mktemp("lively-broker"), settings=LIVELY).start()
     try:
         yield shared.bootstrap
     finally:

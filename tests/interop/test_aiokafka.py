@@ -11,6 +11,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition, errors
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic, RecordsToDelete
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from tests.cluster_size import REPLICATION_FACTOR
 from tests.conftest import UniqueName
 from tests.raw_kafka import Connection
 
@@ -59,7 +60,7 @@ async def create_topic(bootstrap: str, name: str, *, partitions: int = 1, **conf
     """The topic's first partition, once it can be seen."""
     settings = {"retention.ms": "-1", **{key.replace("_", "."): value for key, value in config.items()}}
     async with admin(bootstrap) as client:
-        await client.create_topics([NewTopic(name, partitions, 1, topic_configs=settings)])
+        await client.create_topics([NewTopic(name, partitions, REPLICATION_FACTOR, topic_configs=settings)])
         await until(lambda: _is_listed(client, name), what=f"{name} in metadata")
     return TopicPartition(name, 0)
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cluster_size import REPLICATION_FACTOR
 from tests.conftest import MakeServer
 
 pytestmark = pytest.mark.interop
@@ -91,6 +92,7 @@ def run_case(bootstrap: str, directory: Path, *, scenario: str, name: str) -> tu
             "BOOTSTRAP": bootstrap,
             "ONLY": name,
             "JSON": str(results),
+            "RF": str(REPLICATION_FACTOR),
             "CASE_TIMEOUT": str(CASE_SECONDS),
             "PYTHONDONTWRITEBYTECODE": "1",
         },

@@ -11,6 +11,7 @@ from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka import codec as kafka_codec
 from kafka.admin import ConfigResource, ConfigResourceType, OffsetSpec
 from tests.broker_process import wait_until
+from tests.cluster_size import REPLICATION_FACTOR
 from tests.conftest import UniqueName
 from tests.raw_kafka import Connection
 
@@ -34,7 +35,8 @@ def admin(bootstrap: str) -> Iterator[KafkaAdminClient]:
 
 def create_topic(admin: KafkaAdminClient, name: str, *, partitions: int = 1, **config: str) -> str:
     settings = {"retention.ms": "-1", **{key.replace("_", "."): value for key, value in config.items()}}
-    admin.create_topics({name: {"num_partitions": partitions, "replication_factor": 1, "configs": settings}})
+    wanted = {"num_partitions": partitions, "replication_factor": REPLICATION_FACTOR, "configs": settings}
+    admin.create_topics({name: wanted})
     wait_until(lambda: name in admin.list_topics(), what=f"{name} in metadata")
     return name
 
