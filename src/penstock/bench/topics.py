@@ -22,6 +22,9 @@ from penstock.wire.messages.list_offsets import (
 )
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
+BROKERS_CHOICE = -1
+"""As a replication factor: the cluster's default."""
+
 _LEADERS_SECONDS_MAX = 30.0
 _LEADERS_POLL_SECONDS = 0.02
 _REQUEST_TIMEOUT_MS = 30_000
@@ -59,12 +62,19 @@ def bench_topic(
         delete_topic(address, name)
 
 
-def create_topic(address: Address, name: str, *, partitions: int, configs: Mapping[str, str]) -> None:
-    """Make a topic with the broker's own replication factor."""
+def create_topic(
+    address: Address,
+    name: str,
+    *,
+    partitions: int,
+    configs: Mapping[str, str],
+    replication_factor: int = BROKERS_CHOICE,
+) -> None:
+    """Make a topic."""
     wanted = CreatableTopic(
         name=name,
         num_partitions=partitions,
-        replication_factor=-1,
+        replication_factor=replication_factor,
         configs=tuple(CreatableTopicConfig(name=key, value=value) for key, value in configs.items()),
     )
     with Connection(address) as connection:
