@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from penstock.broker.clock import SystemClock
@@ -16,17 +17,20 @@ from penstock.wire.framing import RequestHeader
 
 PRODUCE = 0
 FETCH = 1
+VOTE = 10_000
+APPEND_ENTRIES = 10_001
 FRAME_MAX = 1 << 20
 
 
 def request(api_key: int, correlation_id: int) -> bytes:
     """A frame whose header is valid; its body is for nobody."""
-    version = {PRODUCE: 3, FETCH: 4}[api_key]
+    version = {PRODUCE: 3, FETCH: 4}.get(api_key, 0)
     header = (
         api_key.to_bytes(2, "big")
         + version.to_bytes(2, "big")
         + correlation_id.to_bytes(4, "big")
         + b"\xff\xff"
+        + (b"" if version else b"\x00")  # the others are flexible from their first version on
     )
     return len(header).to_bytes(4, "big") + header
 
@@ -123,6 +127,65 @@ def test_connection_other_request_waits_for_the_one_before() -> None:
         fetch.send([b"2"])
         (await subject.requests.wait_started(3)).send([b"3"])
         assert await subject.reader.readexactly(3) == b"123"
+
+    run(scenario)
+
+
+def test_connection_raft_requests_begin_while_others_wait_and_are_answered_in_order() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(APPEND_ENTRIES, 1) + request(VOTE, 2) + request(APPEND_ENTRIES, 3))
+        (await subject.requests.wait_started(3)).send([b"3"])
+        assert list(subject.requests.replies) == [1, 2, 3]
+        subject.requests.replies[2].send([b"2"])
+        subject.requests.replies[1].send([b"1"])
+        assert await subject.reader.readexactly(3) == b"123"
+
+    run(scenario)
+
+
+def test_connection_pipelines_do_not_mix() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(VOTE, 1) + request(PRODUCE, 2) + request(VOTE, 3))
+        first = await subject.requests.wait_started(1)
+        await asyncio.sleep(0.01)
+        assert list(subject.requests.replies) == [1]
+        first.send([b"1"])
+        second = await subject.requests.wait_started(2)
+        assert list(subject.requests.replies) == [1, 2]
+        second.send([b"2"])
+        (await subject.requests.wait_started(3)).send([b"3"])
+        assert await subject.reader.readexactly(3) == b"123"
+
+    run(scenario)
+
+
+def test_connection_lost_is_told_once_to_the_last_who_wanted_to_know() -> None:
+    async def scenario(subject: Rig) -> None:
+        told: list[str] = []
+        for number in (1, 2):
+            subject.writer.write(request(FETCH, number))
+            reply = await subject.requests.wait_started(number)
+            reply.when_connection_is_lost(partial(told.append, f"of request {number}"))
+            reply.send([b"."])
+        await subject.reader.readexactly(2)
+        assert told == []
+        subject.writer.close()
+        await until(lambda: not subject.around.connections)
+        assert told == ["of request 2"]
+
+    run(scenario)
+
+
+def test_connection_lost_already_is_told_soon() -> None:
+    async def scenario(subject: Rig) -> None:
+        told: list[str] = []
+        subject.writer.write(request(FETCH, 1))
+        reply = await subject.requests.wait_started(1)
+        subject.writer.close()
+        await until(lambda: not subject.around.connections)
+        reply.when_connection_is_lost(partial(told.append, "late"))
+        assert told == []
+        await until(lambda: told == ["late"])
 
     run(scenario)
 

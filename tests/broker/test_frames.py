@@ -57,6 +57,21 @@ def test_reader_memory_follows_what_arrived_not_what_was_announced() -> None:
     assert reader.held_bytes <= 10 + 16 * 1024
 
 
+def test_reader_with_more_room_ahead_moves_a_large_frame_less_often() -> None:
+    payload = bytes(range(256)) * 100_000
+    moves = {}
+    for room_ahead in (2 << 20, 64 << 20):
+        reader = FrameReader(bytearray(1024), 64 << 20, room_ahead_bytes_max=room_ahead)
+        capacities = []
+        data = frame(payload)
+        for start in range(0, len(data), 1000):
+            assert len(feed(reader, data[start : start + 1000], 1000)) == (start + 1000 >= len(data))
+            capacities.append(reader.held_bytes)
+        assert all(held <= 4 * (start + 1) * 1000 + 16 * 1024 for start, held in enumerate(capacities))
+        moves[room_ahead] = len(set(capacities))
+    assert moves[64 << 20] < 10 < moves[2 << 20]
+
+
 def test_reader_frames_can_be_changed_in_place() -> None:
     reader = FrameReader(bytearray(64), FRAME_MAX)
     data = frame(b"abc")

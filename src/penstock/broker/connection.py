@@ -1,8 +1,9 @@
 """One client's connection: requests in, replies out, strictly in the order of the requests.
 
-Kafka handles one request of a connection at a time. So do we, with one exception that makes pipelining
-worth its name: Produce requests may follow one another while earlier ones wait for their flush. They are
-appended in the order they came, so order holds, and one flush serves all of them.
+Kafka handles one request of a connection at a time. So do we, with two exceptions that make pipelining
+worth its name. Produce requests may follow one another while earlier ones wait for their flush: they are
+appended in the order they came, so order holds, and one flush serves all of them. So may Raft's requests,
+since a leader sends on before what it sent is on the follower's disk.
 
 The connection decides nothing about a request's content. It bounds what it holds: queued requests, bytes of
 requests (shared with all connections), bytes of replies; at a bound it stops reading its socket.
@@ -11,6 +12,7 @@ requests (shared with all connections), bytes of replies; at a bound it stops re
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,6 +47,16 @@ SHORTAGE_SECONDS = 2.0
 MODEST_BYTES_MAX = 64 * 1024
 """A connection that holds no more of an unfinished request than this is served even when memory is short."""
 
+PIPELINES: Mapping[int, str] = {
+    ApiKey.PRODUCE: "produce",
+    ApiKey.RAFT_VOTE: "raft",
+    ApiKey.RAFT_APPEND_ENTRIES: "raft",
+    ApiKey.RAFT_INSTALL_SNAPSHOT: "raft",
+    ApiKey.RAFT_TIMEOUT_NOW: "raft",
+    ApiKey.RAFT_OBSERVE: "raft",
+}
+"""Requests that may begin while others of the same pipeline are not answered yet."""
+
 
 class Reply:
     """The place in line of one request; filled once, sent when all before it have been."""
@@ -73,6 +85,13 @@ class Reply:
         self.parts = parts
         self.is_done = True
         self._connection.reply_done()
+
+    def when_connection_is_lost(self, callback: Callable[[], None]) -> None:
+        """Have ``callback`` called once when the connection has ended, however; soon, if it has already.
+
+        A connection keeps one: the next request that comes with another takes its place.
+        """
+        self._connection.when_lost(callback)
 
     def close_connection(self, reason: str) -> None:
         """There is no answer that this request could get: end the conversation."""
@@ -117,6 +136,7 @@ class Connection(asyncio.BufferedProtocol):
         self._frame_since: float | None = None
         self._stalled_since: float | None = None
         self._stalled_bytes = 0
+        self._on_lost: Callable[[], None] | None = None
         self.address = ""
         self._is_finishing = False
         self.is_admitted = False
@@ -194,6 +214,9 @@ class Connection(asyncio.BufferedProtocol):
         if self.is_admitted:
             self._around.limits.leave(self.address)
             del self._around.connections[self]
+        if self._on_lost is not None:
+            on_lost, self._on_lost = self._on_lost, None
+            on_lost()
 
     # The requests' side.
 
@@ -223,6 +246,13 @@ class Connection(asyncio.BufferedProtocol):
             self._start_requests()
         if not self._is_reading:
             self._adjust_reading()
+
+    def when_lost(self, callback: Callable[[], None]) -> None:
+        """Have ``callback`` called when this connection has ended, instead of the one before."""
+        if self.is_closed:
+            self._loop.call_soon(callback)
+        else:
+            self._on_lost = callback
 
     def finish(self) -> None:
         """Look at nothing more that comes; what is under way is still answered."""
@@ -289,9 +319,10 @@ class Connection(asyncio.BufferedProtocol):
             return False
         if not self._in_flight:
             return True
+        pipeline = PIPELINES.get(header.api_key)
         return (
-            header.api_key == ApiKey.PRODUCE
-            and self._in_flight[-1].header.api_key == ApiKey.PRODUCE
+            pipeline is not None
+            and pipeline == PIPELINES.get(self._in_flight[-1].header.api_key)
             and len(self._in_flight) < PIPELINED_REQUESTS_PER_CONNECTION_MAX
         )
 

@@ -74,7 +74,9 @@ class Dispatch:
     async def _handle(self, header: RequestHeader, request: Struct, reply: Reply) -> None:
         key = ApiKey(header.api_key)
         try:
-            caller = header._replace(client_host=reply.client_host)
+            caller = header._replace(
+                client_host=reply.client_host, when_connection_is_lost=reply.when_connection_is_lost
+            )
             response = await awaited_handler(key)(self._broker, request, caller)
             reply.send([encode_response(key, header.api_version, header.correlation_id, response)])
         except Exception:

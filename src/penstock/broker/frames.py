@@ -1,4 +1,4 @@
-"""Cuts one connection's byte stream into request frames.
+"""Cuts one connection's byte stream into frames.
 
 The reader never trusts a length prefix with memory: a frame's buffer grows as bytes really arrive, and a
 length outside the limits ends the connection before anything is reserved. Frames come out as their own
@@ -22,11 +22,14 @@ SMALL_GROWTH_BYTES = 4 * 1024
 class FrameReader:
     """The receiving half of a connection, without the socket."""
 
-    __slots__ = ("_filled", "_frame", "_length", "_length_max", "_scratch", "_tail")
+    __slots__ = ("_filled", "_frame", "_length", "_length_max", "_room_ahead_bytes_max", "_scratch", "_tail")
 
-    def __init__(self, scratch: bytearray, length_max: int) -> None:
+    def __init__(
+        self, scratch: bytearray, length_max: int, *, room_ahead_bytes_max: int = ROOM_AHEAD_BYTES_MAX
+    ) -> None:
         self._scratch = memoryview(scratch)
         self._length_max = length_max
+        self._room_ahead_bytes_max = room_ahead_bytes_max
         self._tail = bytearray()  # the first bytes of a length prefix that has not arrived whole
         self._frame: bytearray | None = None  # a frame in progress; len() is its capacity so far
         self._length = 0  # the length that frame announced
@@ -91,7 +94,7 @@ class FrameReader:
     def _next_capacity(self, may_grow: bool) -> int:
         ahead = SMALL_GROWTH_BYTES
         if may_grow:
-            ahead = min(max(ROOM_AHEAD * self._filled, ROOM_AHEAD_BYTES_MIN), ROOM_AHEAD_BYTES_MAX)
+            ahead = min(max(ROOM_AHEAD * self._filled, ROOM_AHEAD_BYTES_MIN), self._room_ahead_bytes_max)
         return min(self._length, self._filled + ahead)
 
 

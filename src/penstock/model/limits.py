@@ -72,3 +72,12 @@ RAFT_READS_WAITING_MAX = 10_000
 
 RAFT_OBSERVERS_MAX = 1_000
 """Nodes without a vote that one leader feeds."""
+
+PEER_CONNECTIONS_PER_LANE_MAX = 4
+"""To one other broker, for one purpose, where questions cannot follow one another on a connection."""
+
+PEER_QUESTIONS_WAITING_MAX = 1_000
+"""For a free connection to one other broker, for one purpose."""
+
+PEER_ANSWER_BYTES_MAX = 100 * 1024 * 1024
+"""Of another broker; more than any fetch between brokers asks for."""

@@ -8,6 +8,7 @@ responses to ApiVersions never do; the client id has a two-byte length in every 
 """
 
 import struct
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from penstock.model.error_codes import ErrorCode
@@ -31,12 +32,16 @@ _RESPONSE_START_FLEXIBLE = struct.Struct(">iib")
 _CORRELATION_ID = struct.Struct(">i")
 
 
+def _tell_nobody(callback: Callable[[], None]) -> None:
+    """There is no connection whose end could be told."""
+
+
 class RequestHeader(NamedTuple):
     """What precedes every request. ``body_position`` is where its body begins in the frame.
 
     For an API or version we do not know nothing beyond the correlation id is read: ``client_id`` is then null
-    and ``body_position`` means nothing. ``client_host`` is not part of it: whoever holds the connection may
-    note there where the request came from.
+    and ``body_position`` means nothing. The last two are not part of it: whoever holds the connection may
+    note there where the request came from, and how to be told of the connection's end.
     """
 
     api_key: int
@@ -45,6 +50,7 @@ class RequestHeader(NamedTuple):
     client_id: str | None
     body_position: int
     client_host: str = ""
+    when_connection_is_lost: Callable[[Callable[[], None]], None] = _tell_nobody
 
 
 def decode_request_header(frame: Frame) -> RequestHeader:
