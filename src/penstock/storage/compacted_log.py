@@ -190,7 +190,8 @@ class CompactedLog(MaintainedLog):
     @property
     def _newest_on_disk(self) -> int:
         """Where the newest segment begins that has a file: those before it are written for good."""
-        return max(segment.base_offset for segment in self._segments if segment.is_created)
+        bases = (segment.base_offset for segment in self._segments if segment.is_created)
+        return max(bases, default=self._segments.first.base_offset)
 
     def _newest_batch(self, producer: Producer) -> NewestBatch:
         """The newest batch that no outage can take; only the last few of a producer are known."""

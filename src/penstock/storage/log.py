@@ -53,6 +53,7 @@ from penstock.storage.log_reader import FilePiece, LogSlice, MemoryPiece
 from penstock.storage.partition_metadata import PARTITION_METADATA, partition_metadata_content
 from penstock.storage.recovery import RecoveryHints, open_files
 from penstock.storage.replay import aborted_by, replay_producer
+from penstock.storage.restart_job import RestartJob
 from penstock.storage.rewind_job import RewindJob
 from penstock.storage.tail_cache import TailCache
 from penstock.storage.truncated_log import TruncatedLog
@@ -67,6 +68,7 @@ __all__ = [
     "LogSlice",
     "MemoryPiece",
     "RecoveryHints",
+    "RestartJob",
     "RewindJob",
 ]
 

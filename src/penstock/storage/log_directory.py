@@ -25,6 +25,7 @@ from penstock.storage.clean_shutdown import (
     remove_clean_shutdown,
     write_clean_shutdown,
 )
+from penstock.storage.directory_jobs import CheckpointJob, LowerJob, RememberedLimit
 from penstock.storage.disk_room import RESERVE_BYTES, SOFT_LIMIT_BYTES_MAX, DiskRoom
 from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path, parent_directory
 from penstock.storage.flush_failures import check_flush_failures
@@ -39,7 +40,7 @@ from penstock.storage.meta_properties import (
 )
 from penstock.storage.partition_directory import deleted_name
 from penstock.storage.recovery import RecoveryHints
-from penstock.storage.seal import SEAL_FILE, Seal, SealJob, SealKey
+from penstock.storage.seal import SEAL_FILE, Seal, SealKey
 from penstock.storage.tail_cache import TailCache
 
 LOCK_FILE = "LOCK"
@@ -47,38 +48,8 @@ CHECKPOINT_INTERVAL_MS = 5_000
 CHECKPOINT_INTERVAL_BYTES = 64 * 1024 * 1024
 """A start after a crash reads about this much again, however long the broker ran."""
 
-MAX_OFFSET = Offset(2**63 - 1)
+_NO_LIMIT = RememberedLimit(Offset(2**63 - 1), Offset(2**63 - 1))
 NO_HIGH_WATERMARKS: Mapping[TopicPartition, Offset] = {}
-
-
-class CheckpointJob:
-    """Writes the offsets of one moment."""
-
-    def __init__(self, files: CheckpointFiles, tables: OffsetTables) -> None:
-        self._files = files
-        self._tables = tables
-        self._moment = files.next_moment()
-
-    def run(self) -> None:
-        """Make them durable."""
-        self._files.write(self._tables, moment=self._moment)
-
-
-class LowerJob:
-    """Takes back, durably, what was remembered of a log's durable end."""
-
-    def __init__(
-        self, partition: TopicPartition, checkpoint: CheckpointJob, seal_job: SealJob | None
-    ) -> None:
-        self.partition = partition
-        self.seal_job = seal_job
-        self._checkpoint = checkpoint
-
-    def run(self) -> None:
-        """Lower both; the log may be cut afterwards."""
-        self._checkpoint.run()
-        if self.seal_job is not None:
-            self.seal_job.run()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +91,8 @@ class LogDirectory:
         self._topic_ids: dict[TopicPartition, TopicId] = {}
         #: Partitions that are here but could not be opened: what is known of them is kept.
         self._unopened: set[TopicPartition] = set()
-        #: Logs that are about to be cut, and where: nothing above it may be remembered as durable.
-        self._lowered: dict[TopicPartition, Offset] = {}
+        #: Logs that are about to be cut, or to begin anew: nobody knows yet whether they have.
+        self._lowered: dict[TopicPartition, RememberedLimit] = {}
         marker = read_clean_shutdown(fs, path)
         remove_clean_shutdown(fs, path)
         #: Whether the last process that used the directory stopped in good order.
@@ -212,15 +183,21 @@ class LogDirectory:
         self._bytes_since_checkpoint += size_bytes
 
     def begin_lower(self, log: Log, offset: Offset) -> LowerJob:
-        """Forget that the log was durable above ``offset``; it may be truncated once the job has run.
+        """Forget what the log had above ``offset``; it may be cut, or begin anew, there once the job has run.
 
         Otherwise the next start takes the cut for damage (disk rule 20). ``finish_lower`` follows the cut.
+        Until then nothing is remembered that a log which was cut lacks, nor one that was not.
         """
         partition = log.topic_partition
-        self._lowered[partition] = offset
-        self.seal.lower(self._seal_key(partition), offset)
-        tables = self._offset_tables(self._checkpoints.written.high_watermarks)
-        checkpoint = CheckpointJob(self._checkpoints, tables)
+        limit = RememberedLimit(
+            min(offset, Offset(log.recovery_point)), min(offset, Offset(log.log_start_offset))
+        )
+        self._lowered[partition] = limit
+        self.seal.lower(self._seal_key(partition), limit.durable_end)
+        high_watermarks = dict(self._checkpoints.written.high_watermarks)
+        if partition in high_watermarks:
+            high_watermarks[partition] = min(high_watermarks[partition], offset)
+        checkpoint = CheckpointJob(self._checkpoints, self._offset_tables(high_watermarks))
         return LowerJob(partition, checkpoint, self.seal.begin_write())
 
     def finish_lower(self, job: LowerJob) -> None:
@@ -320,16 +297,25 @@ class LogDirectory:
         return OffsetTables(
             recovery_points={**kept.recovery_points} | {name: self._durable_end(log) for name, log in logs},
             log_starts={**kept.log_starts}
-            | {name: Offset(log.log_start_offset) for name, log in logs if log.log_start_offset},
+            | {name: start for name, log in logs if (start := self._remembered_start(log))},
             high_watermarks={**kept.high_watermarks}
             | {name: high_watermarks[name] for name in self.logs if name in high_watermarks},
             cleaned_offsets={**kept.cleaned_offsets}
-            | {name: Offset(log.cleaned_offset) for name, log in logs if log.cleaned_offset},
+            | {name: cleaned for name, log in logs if (cleaned := self._remembered_cleaned(log))},
         )
 
     def _durable_end(self, log: Log) -> Offset:
         """Up to where the log may be remembered as durable."""
-        return min(Offset(log.recovery_point), self._lowered.get(log.topic_partition, MAX_OFFSET))
+        return min(Offset(log.recovery_point), self._limit(log).durable_end)
+
+    def _remembered_start(self, log: Log) -> Offset:
+        return min(Offset(log.log_start_offset), self._limit(log).log_start)
+
+    def _remembered_cleaned(self, log: Log) -> Offset:
+        return min(Offset(log.cleaned_offset), self._limit(log).durable_end)
+
+    def _limit(self, log: Log) -> RememberedLimit:
+        return self._lowered.get(log.topic_partition, _NO_LIMIT)
 
     def _seal_key(self, partition: TopicPartition) -> SealKey:
         return SealKey(self._topic_ids[partition], partition.partition)

@@ -1,4 +1,4 @@
-"""Cutting a log, as followers do whose log differs from their leader's.
+"""Cutting a log, or letting it begin anew, as followers do whose log differs from their leader's.
 
 Like everything that blocks it comes in three steps: ``begin_...`` cuts what is in memory at once, so that
 nobody reads what is on its way out; the job cuts the files; ``finish_...`` takes note. In between the log is
@@ -10,13 +10,18 @@ Before each cut the data directory must have lowered, durably, what it remembers
 """
 
 from penstock.model.errors import InvariantError
+from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS
 from penstock.storage.compacted_log import CompactedLog
+from penstock.storage.compacted_offset import NO_GAPS_AT_ALL
+from penstock.storage.producer_state import ProducerStates
+from penstock.storage.restart_job import RestartJob
 from penstock.storage.rewind_job import RewindJob
+from penstock.storage.segment import Segment
 from penstock.storage.segment_end import find_end
 
 
 class TruncatedLog(CompactedLog):
-    """A log that can be cut."""
+    """A log that can be cut, and begin anew."""
 
     @property
     def busy_with(self) -> str | None:
@@ -47,7 +52,7 @@ class TruncatedLog(CompactedLog):
         """Cut everything from the batch that contains ``offset``, in memory; None if that is nothing.
 
         The caller lowered what the data directory remembers to ``border_before(offset)``. Where the border
-        is below the log's start nothing would be left: such a log begins anew instead.
+        is below the log's start nothing would be left: such a log begins anew there (``begin_restart``).
         """
         self._check_can_be_cut(offset)
         if offset >= self.log_end_offset:
@@ -85,6 +90,54 @@ class TruncatedLog(CompactedLog):
             self.finish_truncate(job)
         return self.log_end_offset
 
+    def begin_restart(self, offset: int) -> RestartJob:
+        """Drop everything, and begin anew, empty, at ``offset``: in memory at once.
+
+        For a follower whose leader has deleted what comes next, and for a log whose beginning a snapshot
+        replaces. Until ``finish_restart`` the disk has the old log or an empty one, whatever happens.
+        """
+        self._check_can_be_cut(offset)
+        first = Segment(
+            self._filesystem,
+            self.directory,
+            offset,
+            index_interval_bytes=self.config.index_interval_bytes,
+            is_new=True,
+            gaps_below=GAPS_ANYWHERE if self.config.is_compacted else NO_GAPS,
+        )
+        dropped = self._segments.begin_anew(first)
+        self._writer.resume()
+        self._reader.forget()
+        self.producers = self._writer.producers = ProducerStates()
+        self.leader_epochs.truncate_end(0)
+        self._snapshot_offsets = set()
+        self._gaps = NO_GAPS_AT_ALL
+        self._unflushed_records = 0
+        self.log_start_offset = self.flushed_offset = self.recovery_point = offset
+        self.cleaned_offset = min(self.cleaned_offset, offset)
+        self._cut = RestartJob(
+            self._filesystem,
+            first,
+            dropped,
+            preallocated_bytes=self.config.segment_bytes if self.config.preallocate else 0,
+        )
+        return self._cut
+
+    def finish_restart(self, job: RestartJob) -> None:
+        """The new beginning is on the disk, and nothing else."""
+        self._check_cut(job)
+        job.enter()
+        self.leader_epochs.file_was_removed()
+        self._cut = None
+        self._checkpoint_is_due = True
+
+    def restart(self, offset: int) -> None:
+        """Flush, and all of it now. Blocks."""
+        self.flush()
+        job = self.begin_restart(offset)
+        job.run()
+        self.finish_restart(job)
+
     def _check_can_be_cut(self, offset: int) -> None:
         if offset < self.high_watermark:
             raise InvariantError(f"{self} must not be cut at {offset}, below {self.high_watermark}")
@@ -93,7 +146,7 @@ class TruncatedLog(CompactedLog):
         if self.busy_with is not None:
             raise InvariantError(f"{self} must not be cut now: there is {self.busy_with}")
 
-    def _check_cut(self, job: RewindJob) -> None:
+    def _check_cut(self, job: RewindJob | RestartJob) -> None:
         if self._cut is not job:
             raise InvariantError(f"{self} did not begin this cut, or it has ended already")
 
