@@ -52,11 +52,12 @@ from penstock.storage.log_config import LogConfig
 from penstock.storage.log_reader import FilePiece, LogSlice, MemoryPiece
 from penstock.storage.partition_metadata import PARTITION_METADATA, partition_metadata_content
 from penstock.storage.recovery import RecoveryHints, open_files
+from penstock.storage.repair_job import RepairJob
+from penstock.storage.repaired_log import RepairedLog
 from penstock.storage.replay import aborted_by, replay_producer
 from penstock.storage.restart_job import RestartJob
 from penstock.storage.rewind_job import RewindJob
 from penstock.storage.tail_cache import TailCache
-from penstock.storage.truncated_log import TruncatedLog
 
 __all__ = [
     "AppendResult",
@@ -68,6 +69,7 @@ __all__ = [
     "LogSlice",
     "MemoryPiece",
     "RecoveryHints",
+    "RepairJob",
     "RestartJob",
     "RewindJob",
 ]
@@ -75,7 +77,7 @@ __all__ = [
 _new_tuple = tuple.__new__
 
 
-class Log(TruncatedLog):
+class Log(RepairedLog):
     """The log of one partition."""
 
     @classmethod

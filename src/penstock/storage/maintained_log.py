@@ -15,6 +15,7 @@ from penstock.storage.flush_job import FlushJob
 from penstock.storage.log_config import UNLIMITED, LogConfig
 from penstock.storage.producer_snapshot import encode_snapshot
 from penstock.storage.readable_log import ReadableLog
+from penstock.storage.repair_job import RepairJob
 from penstock.storage.restart_job import RestartJob
 from penstock.storage.retention import expired_segments
 from penstock.storage.rewind_job import RewindJob
@@ -33,8 +34,8 @@ class MaintainedLog(ReadableLog):
     # Compaction: the pass under way, and a group whose files are on their way to their final names.
     _compaction: Compaction | None = None
     _swap: SegmentSwap | None = None
-    # The log is being cut, or begins anew: memory has, the files follow.
-    _cut: RewindJob | RestartJob | None = None
+    # The log is being cut, begins anew or is repaired: memory has, the files follow.
+    _cut: RewindJob | RestartJob | RepairJob | None = None
     _needs_rewind = False
     # Files of these may be left over from a failed job.
     _unborn_segments: tuple[Segment, ...] = ()

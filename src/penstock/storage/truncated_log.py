@@ -14,10 +14,11 @@ from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS
 from penstock.storage.compacted_log import CompactedLog
 from penstock.storage.compacted_offset import NO_GAPS_AT_ALL
 from penstock.storage.producer_state import ProducerStates
+from penstock.storage.repair_job import RepairJob
 from penstock.storage.restart_job import RestartJob
 from penstock.storage.rewind_job import RewindJob
 from penstock.storage.segment import Segment
-from penstock.storage.segment_end import find_end
+from penstock.storage.segment_end import SegmentEnd, find_end
 
 
 class TruncatedLog(CompactedLog):
@@ -61,25 +62,14 @@ class TruncatedLog(CompactedLog):
         end = find_end(behind[0], offset)
         if end.next_offset < self.log_start_offset:
             raise InvariantError(f"{self} must not be cut at {offset}, which would leave nothing of it")
-        self._segments.drop_last(len(behind) - 1)
-        behind[0].cut(end.position, end.next_offset)
-        self._writer.resume()
-        self._writer.producers = None
-        self._reader.forget()
-        self.leader_epochs.truncate_end(end.next_offset)
-        self.flushed_offset = end.next_offset
-        self.recovery_point = min(self.recovery_point, end.next_offset)
-        self.cleaned_offset = min(self.cleaned_offset, end.next_offset)
-        self._cut = self._rewind_job(behind[1:])
-        return self._cut
+        self._cut_memory(behind, end)
+        self._cut = job = self._rewind_job(behind[1:])
+        return job
 
     def finish_truncate(self, job: RewindJob) -> None:
         """The files are cut, durably: what was appended meanwhile may be flushed."""
         self._check_cut(job)
-        self._restart_from(job)
-        self._cut = None
-        self.recovery_point = self.flushed_offset
-        self._unflushed_records = 0
+        self._enter_cut(job)
 
     def truncate(self, offset: int) -> int:
         """Flush, and all of it now; answers the new end. Blocks."""
@@ -97,39 +87,14 @@ class TruncatedLog(CompactedLog):
         replaces. Until ``finish_restart`` the disk has the old log or an empty one, whatever happens.
         """
         self._check_can_be_cut(offset)
-        first = Segment(
-            self._filesystem,
-            self.directory,
-            offset,
-            index_interval_bytes=self.config.index_interval_bytes,
-            is_new=True,
-            gaps_below=GAPS_ANYWHERE if self.config.is_compacted else NO_GAPS,
-        )
-        dropped = self._segments.begin_anew(first)
-        self._writer.resume()
-        self._reader.forget()
-        self.producers = self._writer.producers = ProducerStates()
-        self.leader_epochs.truncate_end(0)
-        self._snapshot_offsets = set()
-        self._gaps = NO_GAPS_AT_ALL
-        self._unflushed_records = 0
-        self.log_start_offset = self.flushed_offset = self.recovery_point = offset
-        self.cleaned_offset = min(self.cleaned_offset, offset)
-        self._cut = RestartJob(
-            self._filesystem,
-            first,
-            dropped,
-            preallocated_bytes=self.config.segment_bytes if self.config.preallocate else 0,
-        )
-        return self._cut
+        preallocated_bytes = self.config.segment_bytes if self.config.preallocate else 0
+        self._cut = job = self._begin_anew(offset, preallocated_bytes=preallocated_bytes)
+        return job
 
     def finish_restart(self, job: RestartJob) -> None:
         """The new beginning is on the disk, and nothing else."""
         self._check_cut(job)
-        job.enter()
-        self.leader_epochs.file_was_removed()
-        self._cut = None
-        self._checkpoint_is_due = True
+        self._enter_cut(job)
 
     def restart(self, offset: int) -> None:
         """Flush, and all of it now. Blocks."""
@@ -146,9 +111,54 @@ class TruncatedLog(CompactedLog):
         if self.busy_with is not None:
             raise InvariantError(f"{self} must not be cut now: there is {self.busy_with}")
 
-    def _check_cut(self, job: RewindJob | RestartJob) -> None:
+    def _check_cut(self, job: RewindJob | RestartJob | RepairJob) -> None:
         if self._cut is not job:
             raise InvariantError(f"{self} did not begin this cut, or it has ended already")
+
+    def _cut_memory(self, behind: list[Segment], end: SegmentEnd) -> None:
+        """Let the log end at ``end``, in the first of the segments from there on."""
+        self._segments.drop_last(len(behind) - 1)
+        behind[0].cut(end.position, end.next_offset)
+        self._writer.resume()
+        self._writer.producers = None
+        self._reader.forget()
+        self.leader_epochs.truncate_end(end.next_offset)
+        self.flushed_offset = end.next_offset
+        self.recovery_point = min(self.recovery_point, end.next_offset)
+        self.cleaned_offset = min(self.cleaned_offset, end.next_offset)
+
+    def _begin_anew(self, offset: int, *, preallocated_bytes: int) -> RestartJob:
+        """Let the log begin and end at ``offset``, in memory."""
+        first = Segment(
+            self._filesystem,
+            self.directory,
+            offset,
+            index_interval_bytes=self.config.index_interval_bytes,
+            is_new=True,
+            gaps_below=GAPS_ANYWHERE if self.config.is_compacted else NO_GAPS,
+        )
+        dropped = self._segments.begin_anew(first)
+        self._writer.resume()
+        self._reader.forget()
+        self.producers = self._writer.producers = ProducerStates()
+        self.leader_epochs.truncate_end(0)
+        self._snapshot_offsets = set()
+        self._gaps = NO_GAPS_AT_ALL
+        self.log_start_offset = self.flushed_offset = self.recovery_point = offset
+        self.cleaned_offset = min(self.cleaned_offset, offset)
+        return RestartJob(self._filesystem, first, dropped, preallocated_bytes=preallocated_bytes)
+
+    def _enter_cut(self, job: RewindJob | RestartJob) -> None:
+        """The files are what memory has said since the cut began, and all of them are durable."""
+        if isinstance(job, RewindJob):
+            self._restart_from(job)
+        else:
+            job.enter()
+            self.leader_epochs.file_was_removed()
+            self._checkpoint_is_due = True
+        self._cut = None
+        self.recovery_point = self.flushed_offset
+        self._unflushed_records = 0
 
     def _producers_unknown(self) -> InvariantError:
         """A producer's batch cannot be judged while nobody knows what is left of the producers."""
