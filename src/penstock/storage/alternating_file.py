@@ -63,9 +63,9 @@ class AlternatingFile:
         """
         copies = {suffix: self._read_copy(suffix) for suffix in COPY_SUFFIXES}
         readable = {suffix: copy for suffix, copy in copies.items() if copy is not None}
-        self._was_read = True
         if not readable:
             self._check_never_written()
+            self._was_read = True
             return None
         newest = max(readable, key=lambda suffix: readable[suffix].counter)
         self._counter, payload = readable[newest]
@@ -74,6 +74,7 @@ class AlternatingFile:
         for suffix in sorted(COPY_SUFFIXES, key=lambda suffix: suffix != newest):
             self._write_copy(suffix, payload)
         self._sync_names()
+        self._was_read = True
         return AlternatingContent(payload, was_unreadable)
 
     def write(self, payload: bytes) -> None:

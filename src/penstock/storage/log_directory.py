@@ -14,8 +14,8 @@ before anything else is written, removed durably.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from penstock.model.errors import FlushFailedError, InvariantError, StorageError
-from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition, uuid_to_text
+from penstock.model.errors import InvariantError
+from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 from penstock.storage.atomic_file import TEMPORARY_SUFFIX
 from penstock.storage.checkpoint_files import CheckpointFiles, OffsetTables
 from penstock.storage.clean_shutdown import (
@@ -25,25 +25,20 @@ from penstock.storage.clean_shutdown import (
     remove_clean_shutdown,
     write_clean_shutdown,
 )
+from penstock.storage.directory_identity import LOCK_FILE, establish_identity, make_directories
 from penstock.storage.directory_jobs import CheckpointJob, LowerJob, RememberedLimit
 from penstock.storage.disk_room import RESERVE_BYTES, SOFT_LIMIT_BYTES_MAX, DiskRoom
-from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path, parent_directory
+from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path
 from penstock.storage.flush_failures import check_flush_failures
 from penstock.storage.log import Log
 from penstock.storage.log_deletion import DeletedLog, DeleteJob, RemovalJob
 from penstock.storage.log_loading import LoadContext, LoadJob, LogLoad, LogSpec, log_file_sizes
-from penstock.storage.meta_properties import (
-    MetaProperties,
-    check_identity,
-    read_meta_properties,
-    write_meta_properties,
-)
+from penstock.storage.meta_properties import MetaProperties
 from penstock.storage.partition_directory import deleted_name
 from penstock.storage.recovery import RecoveryHints
 from penstock.storage.seal import SEAL_FILE, Seal, SealKey
 from penstock.storage.tail_cache import TailCache
 
-LOCK_FILE = "LOCK"
 CHECKPOINT_INTERVAL_MS = 5_000
 CHECKPOINT_INTERVAL_BYTES = 64 * 1024 * 1024
 """A start after a crash reads about this much again, however long the broker ran."""
@@ -59,6 +54,8 @@ class DirectoryOptions:
     node_id: NodeId
     #: None for a node that takes the directory's word, or makes a new cluster.
     cluster_id: str | None = None
+    #: For a new directory that was offered to a cluster under this id (``joining``); None to make one.
+    directory_id: bytes | None = None
     #: Sixteen random bytes, for a new cluster, a new directory, and parting names.
     new_uuid: Callable[[], bytes]
     reserve_bytes: int = RESERVE_BYTES
@@ -116,11 +113,18 @@ class LogDirectory:
     @classmethod
     def open(cls, fs: FileSystem, path: str, options: DirectoryOptions, *, now: Millis) -> "LogDirectory":
         """Take the directory, making it if missing; refuse what is somebody else's. Blocks."""
-        _make_directories(fs, path)
+        make_directories(fs, path)
         lock = fs.lock(join_path(path, LOCK_FILE))
         try:
             check_flush_failures(fs, path, now)
-            meta = _establish_identity(fs, path, options)
+            meta = establish_identity(
+                fs,
+                path,
+                node_id=options.node_id,
+                cluster_id=options.cluster_id,
+                directory_id=options.directory_id,
+                new_uuid=options.new_uuid,
+            )
             return cls(fs, path, meta=meta, lock=lock, options=options, now=now)
         except BaseException:
             lock.release()
@@ -319,45 +323,6 @@ class LogDirectory:
 
     def _seal_key(self, partition: TopicPartition) -> SealKey:
         return SealKey(self._topic_ids[partition], partition.partition)
-
-
-def _make_directories(fs: FileSystem, path: str) -> None:
-    """Make the directory and whatever is missing above it, durably."""
-    if fs.exists(path):
-        return
-    parent = parent_directory(path)
-    _make_directories(fs, parent)
-    fs.make_directory(path)
-    fs.sync_directory(parent)
-
-
-def _sync_names(fs: FileSystem, path: str) -> None:
-    """Make the names on the way to a new directory durable: a start that died may have made some of them."""
-    parent = parent_directory(path)
-    try:
-        fs.sync_directory(parent)
-    except FlushFailedError:
-        raise
-    except StorageError:
-        # We may not open it, so it was not we who made anything inside or above it.
-        return
-    if parent not in ("/", "."):
-        _sync_names(fs, parent)
-
-
-def _establish_identity(fs: FileSystem, path: str, options: DirectoryOptions) -> MetaProperties:
-    """The identity the directory has, or the one it is given now."""
-    meta = read_meta_properties(fs, path)
-    if meta is None:
-        _sync_names(fs, path)
-        meta = MetaProperties(
-            cluster_id=options.cluster_id or uuid_to_text(options.new_uuid()),
-            node_id=options.node_id,
-            directory_id=options.new_uuid(),
-        )
-        write_meta_properties(fs, path, meta)
-    check_identity(path, meta, node_id=options.node_id, cluster_id=options.cluster_id)
-    return meta
 
 
 def _remove_temporary_files(fs: FileSystem, path: str) -> None:
