@@ -43,7 +43,7 @@ CHECKPOINT_INTERVAL_MS = 5_000
 CHECKPOINT_INTERVAL_BYTES = 64 * 1024 * 1024
 """A start after a crash reads about this much again, however long the broker ran."""
 
-_NO_LIMIT = RememberedLimit(Offset(2**63 - 1), Offset(2**63 - 1))
+UNLIMITED = RememberedLimit(Offset(2**63 - 1), Offset(2**63 - 1))
 NO_HIGH_WATERMARKS: Mapping[TopicPartition, Offset] = {}
 
 
@@ -319,7 +319,7 @@ class LogDirectory:
         return min(Offset(log.cleaned_offset), self._limit(log).durable_end)
 
     def _limit(self, log: Log) -> RememberedLimit:
-        return self._lowered.get(log.topic_partition, _NO_LIMIT)
+        return self._lowered.get(log.topic_partition, UNLIMITED)
 
     def _seal_key(self, partition: TopicPartition) -> SealKey:
         return SealKey(self._topic_ids[partition], partition.partition)
