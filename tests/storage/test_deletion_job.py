@@ -44,3 +44,21 @@ def test_power_loss_at_any_point_leaves_a_log_without_holes() -> None:
         assert log.recovery_report.damage is None
         assert (log.log_start_offset, log.log_end_offset) == (3, 5)
         assert not any(name.endswith(".deleted") for name in disk.list_directory(DIRECTORY))
+
+
+def test_segments_of_two_lives_of_a_log_that_have_the_same_names_are_removed_in_either_order() -> None:
+    disk = make_disk()
+    log = make_log(disk, CONFIG)
+    fill(log, 5, size=200)
+    first = log.expire(now=2_003, high_watermark=5)
+    assert first is not None
+    first.run()
+    log.restart(0)
+    batches = fill(log, 5, size=200)
+    second = log.expire(now=2_003, high_watermark=5)
+    assert second is not None
+    second.run()
+    first.remove()
+    second.remove()
+    assert not any(name.endswith(".deleted") for name in disk.list_directory(DIRECTORY))
+    assert b"".join(batches).endswith(read_all(log))

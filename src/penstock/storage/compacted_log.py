@@ -57,13 +57,15 @@ class CompactedLog(MaintainedLog):
 
     def is_due_for_compaction(self, part: CleanablePart) -> bool:
         """Whether that part is worth a pass now."""
-        is_free = self._refusal is None and self._compaction is None and self._swap is None
-        return is_free and self.config.is_compacted and part.is_due(self._rules)
+        is_free = self._compaction is None and self._swap is None and self._cut is None
+        return is_free and self._refusal is None and self.config.is_compacted and part.is_due(self._rules)
 
     def begin_compaction(self, part: CleanablePart, *, now: int, map_bytes: int) -> Compaction:
         """Begin a pass over ``part``; it ends with ``finish_compaction`` or ``abandon_compaction``."""
         if self._compaction is not None:
             raise InvariantError(f"{self} is being compacted already")
+        if self._cut is not None:
+            raise InvariantError(f"{self} is to be compacted while it is being cut")
         order = CompactionOrder(
             directory=self.directory,
             segments=[segment for segment in self._segments if segment.base_offset < part.end_offset],
@@ -188,7 +190,8 @@ class CompactedLog(MaintainedLog):
     @property
     def _newest_on_disk(self) -> int:
         """Where the newest segment begins that has a file: those before it are written for good."""
-        return max(segment.base_offset for segment in self._segments if segment.is_created)
+        bases = (segment.base_offset for segment in self._segments if segment.is_created)
+        return max(bases, default=self._segments.first.base_offset)
 
     def _newest_batch(self, producer: Producer) -> NewestBatch:
         """The newest batch that no outage can take; only the last few of a producer are known."""

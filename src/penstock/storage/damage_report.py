@@ -1,13 +1,19 @@
-"""The file that lies beside a damaged segment until an operator decides (``<base offset>.corrupt``)."""
+"""The file that lies beside a damaged segment until somebody decides (``<base offset>.corrupt``).
+
+An operator decides by removing it. A replica that gets everything from its leader again is repaired: what was
+damaged is kept under a name that nobody opens (``.log.damaged``), and the report says ``.repaired``.
+"""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.storage.atomic_file import write_atomically
-from penstock.storage.filesystem import FileSystem
+from penstock.storage.filesystem import FileSystem, join_path
 
 CORRUPT_SUFFIX = ".corrupt"
+REPAIRED_SUFFIX = ".repaired"
+EVIDENCE_SUFFIX = ".damaged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +39,23 @@ def write_damage_report(
         **facts,
     }
     write_atomically(filesystem, path, json.dumps(report, indent=2).encode())
+
+
+def read_damage_reports(filesystem: FileSystem, directory: str) -> list[Damage]:
+    """What earlier starts reported and nobody has decided about."""
+    return [read_damage_report(filesystem, path) for path in _report_paths(filesystem, directory)]
+
+
+def retire_damage_reports(filesystem: FileSystem, directory: str) -> None:
+    """The log is repaired: let the reports tell the story without keeping anybody from writing."""
+    for path in _report_paths(filesystem, directory):
+        filesystem.rename(path, path.removesuffix(CORRUPT_SUFFIX) + REPAIRED_SUFFIX)
+    filesystem.sync_directory(directory)
+
+
+def _report_paths(filesystem: FileSystem, directory: str) -> list[str]:
+    names = filesystem.list_directory(directory)
+    return [join_path(directory, name) for name in names if name.endswith(CORRUPT_SUFFIX)]
 
 
 def read_damage_report(filesystem: FileSystem, path: str) -> Damage:

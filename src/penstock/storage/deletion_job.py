@@ -59,7 +59,11 @@ class DeletionJob:
         for segment in self._segments:
             segment.close()
         for path in self._paths:
-            self._filesystem.unlink(path)
+            try:
+                self._filesystem.unlink(path)
+            except PathMissingError:
+                # A log that began anew at an old offset used the same name, and has removed it.
+                continue
         self._paths = []
 
 

@@ -64,9 +64,10 @@ class SegmentClosing:
 
     __slots__ = ("index_writes", "snapshot", "snapshot_path")
 
-    def __init__(self, index_writes: list[IndexWrite], snapshot_path: str, snapshot: bytes) -> None:
+    def __init__(self, index_writes: list[IndexWrite], snapshot_path: str, snapshot: bytes | None) -> None:
         self.index_writes = index_writes
         self.snapshot_path = snapshot_path
+        #: None when nobody knows the producers at the moment, which only makes a later start read more.
         self.snapshot = snapshot
 
 
@@ -150,7 +151,8 @@ class FlushJob:
         file.flush()
         for index_write in closing.index_writes:
             index_write.run(self._filesystem)
-        replace_file(self._filesystem, closing.snapshot_path, closing.snapshot)
+        if closing.snapshot is not None:
+            replace_file(self._filesystem, closing.snapshot_path, closing.snapshot)
 
 
 def create_segment_file(filesystem: FileSystem, path: str, preallocated_bytes: int) -> File:

@@ -2,14 +2,18 @@
 
 ``.tmp``, ``.cleaned`` and ``.deleted`` files go. A ``.log.swap`` file is the finished outcome of a
 compaction, so its step is completed: the segments it replaces go, and it takes its final name. It replaces
-all that begin up to its last offset, because compaction keeps the last batch of what it replaces. Index
-files without a log file go too. Everything here may be interrupted and repeated.
+all that begin up to its last offset, because compaction keeps the last batch of what it replaces. A
+``.restart`` file is the empty first segment of a log that was told to begin anew: everything else of the log
+goes, and it takes its final name. Index files without a log file go too. Everything here may be interrupted
+and repeated.
 """
 
 import re
 
 from penstock.model.errors import CorruptLogError
 from penstock.storage.batch_scan import GAPS_ANYWHERE, Continuity, walk
+from penstock.storage.checkpoints import LEADER_EPOCH_CHECKPOINT
+from penstock.storage.compacted_offset import COMPACTED_OFFSET
 from penstock.storage.filesystem import FileSystem, join_path
 from penstock.storage.producer_snapshot import SUFFIX as SNAPSHOT_SUFFIX
 from penstock.storage.segment import INDEX_SUFFIXES, LOG_SUFFIX, file_name
@@ -17,9 +21,12 @@ from penstock.storage.segment import INDEX_SUFFIXES, LOG_SUFFIX, file_name
 DELETED_SUFFIX = ".deleted"
 CLEANED_SUFFIX = ".cleaned"
 SWAP_SUFFIX = ".swap"
+RESTART_SUFFIX = ".restart"
 
 _GOES = re.compile(r".*\.(?:tmp|cleaned|deleted)")
 _OFFSET_FILE = re.compile(r"(\d{20})(\.[a-z]+)")
+_LOG_SUFFIXES = frozenset({LOG_SUFFIX, *INDEX_SUFFIXES, SNAPSHOT_SUFFIX, RESTART_SUFFIX})
+_ABOUT_THE_WHOLE_LOG = frozenset({LEADER_EPOCH_CHECKPOINT, COMPACTED_OFFSET})
 
 
 class DirectoryListing:
@@ -36,6 +43,9 @@ class DirectoryListing:
 def tidy_directory(filesystem: FileSystem, directory: str) -> DirectoryListing:
     """Finish or undo what was interrupted, and say what is there."""
     names = filesystem.list_directory(directory)
+    if any(name.endswith(RESTART_SUFFIX) for name in names):
+        complete_restart(filesystem, directory)
+        names = filesystem.list_directory(directory)
     going = [name for name in names if _GOES.fullmatch(name)]
     swaps = [name for name in names if name.endswith(SWAP_SUFFIX)]
     kept = [name for name in names if name not in going and name not in swaps]
@@ -47,6 +57,27 @@ def tidy_directory(filesystem: FileSystem, directory: str) -> DirectoryListing:
     if going or orphans or swaps:
         filesystem.sync_directory(directory)
     return DirectoryListing([name for name in kept if name not in orphans])
+
+
+def complete_restart(filesystem: FileSystem, directory: str) -> None:
+    """Let a log begin anew whose new first segment is there: that decides it once its name is durable."""
+    filesystem.sync_directory(directory)
+    names = filesystem.list_directory(directory)
+    restart = max(name for name in names if name.endswith(RESTART_SUFFIX))
+    for name in names:
+        if name != restart and _is_of_the_log(name):
+            filesystem.unlink(join_path(directory, name))
+    filesystem.sync_directory(directory)
+    first = restart.removesuffix(RESTART_SUFFIX) + LOG_SUFFIX
+    filesystem.rename(join_path(directory, restart), join_path(directory, first))
+    filesystem.sync_directory(directory)
+
+
+def _is_of_the_log(name: str) -> bool:
+    """Whether the file holds batches, or anything derived from them."""
+    match = _OFFSET_FILE.fullmatch(name)
+    is_part = match is not None and match[2] in _LOG_SUFFIXES
+    return is_part or name in _ABOUT_THE_WHOLE_LOG or name.endswith(SWAP_SUFFIX)
 
 
 def _finish_swaps(filesystem: FileSystem, directory: str, swaps: list[str], kept: list[str]) -> list[str]:

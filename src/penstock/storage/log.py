@@ -45,7 +45,6 @@ from penstock.records.control import TransactionMarker, decode_transaction_marke
 from penstock.storage.append_result import NO_LOG_APPEND_TIME, AppendResult
 from penstock.storage.atomic_file import replace_file
 from penstock.storage.checkpoint_job import CheckpointJob
-from penstock.storage.compacted_log import CompactedLog
 from penstock.storage.deletion_job import DeletionJob
 from penstock.storage.filesystem import FileSystem, join_path, parent_directory
 from penstock.storage.flush_job import FlushJob
@@ -53,7 +52,10 @@ from penstock.storage.log_config import LogConfig
 from penstock.storage.log_reader import FilePiece, LogSlice, MemoryPiece
 from penstock.storage.partition_metadata import PARTITION_METADATA, partition_metadata_content
 from penstock.storage.recovery import RecoveryHints, open_files
+from penstock.storage.repair_job import RepairJob
+from penstock.storage.repaired_log import RepairedLog
 from penstock.storage.replay import aborted_by, replay_producer
+from penstock.storage.restart_job import RestartJob
 from penstock.storage.rewind_job import RewindJob
 from penstock.storage.tail_cache import TailCache
 
@@ -67,13 +69,15 @@ __all__ = [
     "LogSlice",
     "MemoryPiece",
     "RecoveryHints",
+    "RepairJob",
+    "RestartJob",
     "RewindJob",
 ]
 
 _new_tuple = tuple.__new__
 
 
-class Log(CompactedLog):
+class Log(RepairedLog):
     """The log of one partition."""
 
     @classmethod
@@ -136,6 +140,8 @@ class Log(CompactedLog):
         producer_id = header[9]
         marker: TransactionMarker | None = None
         if producer_id >= 0:
+            if self._writer.producers is None:
+                raise self._producers_unknown()
             if header[5] & CONTROL_BIT:
                 marker = self._check_marker(batch)
             elif is_client:
@@ -172,6 +178,8 @@ class Log(CompactedLog):
         base_offset = header.base_offset
         if base_offset < self.log_end_offset:
             raise UsageError(f"Batch at offset {base_offset} is offered to {self}, which has that already")
+        if header.producer_id >= 0 and self._writer.producers is None:
+            raise self._producers_unknown()
         self.leader_epochs.assign(header.leader_epoch, base_offset)
         last_offset = self._writer.add(batch, header, base_offset)
         aborted = replay_producer(self.producers, header, lambda: batch)

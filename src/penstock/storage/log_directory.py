@@ -14,8 +14,8 @@ before anything else is written, removed durably.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from penstock.model.errors import FlushFailedError, InvariantError, StorageError
-from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition, uuid_to_text
+from penstock.model.errors import InvariantError
+from penstock.model.ids import Millis, NodeId, Offset, TopicId, TopicPartition
 from penstock.storage.atomic_file import TEMPORARY_SUFFIX
 from penstock.storage.checkpoint_files import CheckpointFiles, OffsetTables
 from penstock.storage.clean_shutdown import (
@@ -25,60 +25,26 @@ from penstock.storage.clean_shutdown import (
     remove_clean_shutdown,
     write_clean_shutdown,
 )
+from penstock.storage.directory_identity import LOCK_FILE, establish_identity, make_directories
+from penstock.storage.directory_jobs import CheckpointJob, LowerJob, RememberedLimit
 from penstock.storage.disk_room import RESERVE_BYTES, SOFT_LIMIT_BYTES_MAX, DiskRoom
-from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path, parent_directory
+from penstock.storage.filesystem import DiskUsage, FileSystem, Lock, join_path
 from penstock.storage.flush_failures import check_flush_failures
 from penstock.storage.log import Log
 from penstock.storage.log_deletion import DeletedLog, DeleteJob, RemovalJob
 from penstock.storage.log_loading import LoadContext, LoadJob, LogLoad, LogSpec, log_file_sizes
-from penstock.storage.meta_properties import (
-    MetaProperties,
-    check_identity,
-    read_meta_properties,
-    write_meta_properties,
-)
+from penstock.storage.meta_properties import MetaProperties
 from penstock.storage.partition_directory import deleted_name
 from penstock.storage.recovery import RecoveryHints
-from penstock.storage.seal import SEAL_FILE, Seal, SealJob, SealKey
+from penstock.storage.seal import SEAL_FILE, Seal, SealKey
 from penstock.storage.tail_cache import TailCache
 
-LOCK_FILE = "LOCK"
 CHECKPOINT_INTERVAL_MS = 5_000
 CHECKPOINT_INTERVAL_BYTES = 64 * 1024 * 1024
 """A start after a crash reads about this much again, however long the broker ran."""
 
-MAX_OFFSET = Offset(2**63 - 1)
+UNLIMITED = RememberedLimit(Offset(2**63 - 1), Offset(2**63 - 1))
 NO_HIGH_WATERMARKS: Mapping[TopicPartition, Offset] = {}
-
-
-class CheckpointJob:
-    """Writes the offsets of one moment."""
-
-    def __init__(self, files: CheckpointFiles, tables: OffsetTables) -> None:
-        self._files = files
-        self._tables = tables
-        self._moment = files.next_moment()
-
-    def run(self) -> None:
-        """Make them durable."""
-        self._files.write(self._tables, moment=self._moment)
-
-
-class LowerJob:
-    """Takes back, durably, what was remembered of a log's durable end."""
-
-    def __init__(
-        self, partition: TopicPartition, checkpoint: CheckpointJob, seal_job: SealJob | None
-    ) -> None:
-        self.partition = partition
-        self.seal_job = seal_job
-        self._checkpoint = checkpoint
-
-    def run(self) -> None:
-        """Lower both; the log may be cut afterwards."""
-        self._checkpoint.run()
-        if self.seal_job is not None:
-            self.seal_job.run()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +54,8 @@ class DirectoryOptions:
     node_id: NodeId
     #: None for a node that takes the directory's word, or makes a new cluster.
     cluster_id: str | None = None
+    #: For a new directory that was offered to a cluster under this id (``joining``); None to make one.
+    directory_id: bytes | None = None
     #: Sixteen random bytes, for a new cluster, a new directory, and parting names.
     new_uuid: Callable[[], bytes]
     reserve_bytes: int = RESERVE_BYTES
@@ -120,8 +88,8 @@ class LogDirectory:
         self._topic_ids: dict[TopicPartition, TopicId] = {}
         #: Partitions that are here but could not be opened: what is known of them is kept.
         self._unopened: set[TopicPartition] = set()
-        #: Logs that are about to be cut, and where: nothing above it may be remembered as durable.
-        self._lowered: dict[TopicPartition, Offset] = {}
+        #: Logs that are about to be cut, or to begin anew: nobody knows yet whether they have.
+        self._lowered: dict[TopicPartition, RememberedLimit] = {}
         marker = read_clean_shutdown(fs, path)
         remove_clean_shutdown(fs, path)
         #: Whether the last process that used the directory stopped in good order.
@@ -145,11 +113,18 @@ class LogDirectory:
     @classmethod
     def open(cls, fs: FileSystem, path: str, options: DirectoryOptions, *, now: Millis) -> "LogDirectory":
         """Take the directory, making it if missing; refuse what is somebody else's. Blocks."""
-        _make_directories(fs, path)
+        make_directories(fs, path)
         lock = fs.lock(join_path(path, LOCK_FILE))
         try:
             check_flush_failures(fs, path, now)
-            meta = _establish_identity(fs, path, options)
+            meta = establish_identity(
+                fs,
+                path,
+                node_id=options.node_id,
+                cluster_id=options.cluster_id,
+                directory_id=options.directory_id,
+                new_uuid=options.new_uuid,
+            )
             return cls(fs, path, meta=meta, lock=lock, options=options, now=now)
         except BaseException:
             lock.release()
@@ -212,15 +187,21 @@ class LogDirectory:
         self._bytes_since_checkpoint += size_bytes
 
     def begin_lower(self, log: Log, offset: Offset) -> LowerJob:
-        """Forget that the log was durable above ``offset``; it may be truncated once the job has run.
+        """Forget what the log had above ``offset``; it may be cut, or begin anew, there once the job has run.
 
         Otherwise the next start takes the cut for damage (disk rule 20). ``finish_lower`` follows the cut.
+        Until then nothing is remembered that a log which was cut lacks, nor one that was not.
         """
         partition = log.topic_partition
-        self._lowered[partition] = offset
-        self.seal.lower(self._seal_key(partition), offset)
-        tables = self._offset_tables(self._checkpoints.written.high_watermarks)
-        checkpoint = CheckpointJob(self._checkpoints, tables)
+        limit = RememberedLimit(
+            min(offset, Offset(log.recovery_point)), min(offset, Offset(log.log_start_offset))
+        )
+        self._lowered[partition] = limit
+        self.seal.lower(self._seal_key(partition), limit.durable_end)
+        high_watermarks = dict(self._checkpoints.written.high_watermarks)
+        if partition in high_watermarks:
+            high_watermarks[partition] = min(high_watermarks[partition], offset)
+        checkpoint = CheckpointJob(self._checkpoints, self._offset_tables(high_watermarks))
         return LowerJob(partition, checkpoint, self.seal.begin_write())
 
     def finish_lower(self, job: LowerJob) -> None:
@@ -320,58 +301,28 @@ class LogDirectory:
         return OffsetTables(
             recovery_points={**kept.recovery_points} | {name: self._durable_end(log) for name, log in logs},
             log_starts={**kept.log_starts}
-            | {name: Offset(log.log_start_offset) for name, log in logs if log.log_start_offset},
+            | {name: start for name, log in logs if (start := self._remembered_start(log))},
             high_watermarks={**kept.high_watermarks}
             | {name: high_watermarks[name] for name in self.logs if name in high_watermarks},
             cleaned_offsets={**kept.cleaned_offsets}
-            | {name: Offset(log.cleaned_offset) for name, log in logs if log.cleaned_offset},
+            | {name: cleaned for name, log in logs if (cleaned := self._remembered_cleaned(log))},
         )
 
     def _durable_end(self, log: Log) -> Offset:
         """Up to where the log may be remembered as durable."""
-        return min(Offset(log.recovery_point), self._lowered.get(log.topic_partition, MAX_OFFSET))
+        return min(Offset(log.recovery_point), self._limit(log).durable_end)
+
+    def _remembered_start(self, log: Log) -> Offset:
+        return min(Offset(log.log_start_offset), self._limit(log).log_start)
+
+    def _remembered_cleaned(self, log: Log) -> Offset:
+        return min(Offset(log.cleaned_offset), self._limit(log).durable_end)
+
+    def _limit(self, log: Log) -> RememberedLimit:
+        return self._lowered.get(log.topic_partition, UNLIMITED)
 
     def _seal_key(self, partition: TopicPartition) -> SealKey:
         return SealKey(self._topic_ids[partition], partition.partition)
-
-
-def _make_directories(fs: FileSystem, path: str) -> None:
-    """Make the directory and whatever is missing above it, durably."""
-    if fs.exists(path):
-        return
-    parent = parent_directory(path)
-    _make_directories(fs, parent)
-    fs.make_directory(path)
-    fs.sync_directory(parent)
-
-
-def _sync_names(fs: FileSystem, path: str) -> None:
-    """Make the names on the way to a new directory durable: a start that died may have made some of them."""
-    parent = parent_directory(path)
-    try:
-        fs.sync_directory(parent)
-    except FlushFailedError:
-        raise
-    except StorageError:
-        # We may not open it, so it was not we who made anything inside or above it.
-        return
-    if parent not in ("/", "."):
-        _sync_names(fs, parent)
-
-
-def _establish_identity(fs: FileSystem, path: str, options: DirectoryOptions) -> MetaProperties:
-    """The identity the directory has, or the one it is given now."""
-    meta = read_meta_properties(fs, path)
-    if meta is None:
-        _sync_names(fs, path)
-        meta = MetaProperties(
-            cluster_id=options.cluster_id or uuid_to_text(options.new_uuid()),
-            node_id=options.node_id,
-            directory_id=options.new_uuid(),
-        )
-        write_meta_properties(fs, path, meta)
-    check_identity(path, meta, node_id=options.node_id, cluster_id=options.cluster_id)
-    return meta
 
 
 def _remove_temporary_files(fs: FileSystem, path: str) -> None:

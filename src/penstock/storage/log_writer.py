@@ -57,8 +57,8 @@ class LogWriter:
         self._segments = segments
         self._tail = tail
         self._config = config
-        #: Written into a snapshot when a segment is put aside.
-        self.producers = producers
+        #: Written into a snapshot when a segment is put aside; None while a job still finds them out.
+        self.producers: ProducerStates | None = producers
         self.active = segments.active
         #: The next offset to be given.
         self.end_offset = self.active.next_offset
@@ -120,7 +120,7 @@ class LogWriter:
         closing = SegmentClosing(
             old.capture_indexes(is_final=True),
             snapshot_path(self._directory, old.next_offset),
-            encode_snapshot(self.producers),
+            None if self.producers is None else encode_snapshot(self.producers),
         )
         self._rolled_writes.append(self._take_write(closing))
         self.active = Segment(

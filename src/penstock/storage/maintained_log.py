@@ -15,10 +15,11 @@ from penstock.storage.flush_job import FlushJob
 from penstock.storage.log_config import UNLIMITED, LogConfig
 from penstock.storage.producer_snapshot import encode_snapshot
 from penstock.storage.readable_log import ReadableLog
+from penstock.storage.repair_job import RepairJob
+from penstock.storage.restart_job import RestartJob
 from penstock.storage.retention import expired_segments
 from penstock.storage.rewind_job import RewindJob
 from penstock.storage.segment import Segment
-from penstock.storage.segment_end import find_end
 from penstock.storage.segment_swap import SegmentSwap
 
 
@@ -33,6 +34,8 @@ class MaintainedLog(ReadableLog):
     # Compaction: the pass under way, and a group whose files are on their way to their final names.
     _compaction: Compaction | None = None
     _swap: SegmentSwap | None = None
+    # The log is being cut, begins anew or is repaired: memory has, the files follow.
+    _cut: RewindJob | RestartJob | RepairJob | None = None
     _needs_rewind = False
     # Files of these may be left over from a failed job.
     _unborn_segments: tuple[Segment, ...] = ()
@@ -52,7 +55,7 @@ class MaintainedLog(ReadableLog):
 
         The job flushes if the topic's ``flush_messages`` is reached or ``durably`` asks for it.
         """
-        if self._flush_job is not None or self._refusal is not None:
+        if self._flush_job is not None or self._cut is not None or self._refusal is not None:
             return None
         records = self._writer.pending_records
         is_due = durably or self._unflushed_records + records >= self.config.flush_messages
@@ -79,7 +82,8 @@ class MaintainedLog(ReadableLog):
             segment.publish(write.end_position, write.end_offset, write.largest)
             if write.closing is not None:
                 segment.settle_indexes(write.closing.index_writes)
-                self._snapshot_offsets.add(write.end_offset)
+                if write.closing.snapshot is not None:
+                    self._snapshot_offsets.add(write.end_offset)
         self.flushed_offset = job.end_offset
         self._checkpoint_is_due = True
         if job.is_durable:
@@ -135,37 +139,6 @@ class MaintainedLog(ReadableLog):
             self.fail_flush(job, error)
             raise
         self.finish_flush(job)
-
-    def truncate(self, offset: int) -> int:
-        """Cut everything from the batch that contains ``offset``; answers the new end. Blocks.
-
-        For followers that differ from their leader. Before, the data directory must have lowered what it
-        remembers as durable (seal and recovery point) to ``border_before(offset)``, or the next start takes
-        the cut for damage.
-        """
-        if offset < self.high_watermark:
-            raise InvariantError(f"{self} must not be cut at {offset}, below {self.high_watermark}")
-        if self._flush_job is not None or self._compaction is not None or self._is_occupied:
-            raise InvariantError(f"{self} must not be cut while a job is under way")
-        if self._refusal is not None:
-            raise self._refused()
-        self.flush()
-        if offset >= self.log_end_offset:
-            return self.log_end_offset
-        behind = self._segments.from_offset(offset)
-        end = find_end(behind[0], offset)
-        if end.next_offset < self.log_start_offset:
-            raise InvariantError(f"{self} must not be cut at {offset}, which would leave nothing of it")
-        self._segments.drop_last(len(behind) - 1)
-        behind[0].cut(end.position, end.next_offset)
-        self._writer.resume()
-        self._reader.forget()
-        self.leader_epochs.truncate_end(end.next_offset)
-        self.flushed_offset = self.recovery_point = end.next_offset
-        job = self._rewind_job(behind[1:])
-        job.run()
-        self._restart_from(job)
-        return self.log_end_offset
 
     def advance_log_start(self, offset: int) -> bool:
         """Let nothing before ``offset`` be read any more; whether that changes anything.
@@ -254,6 +227,8 @@ class MaintainedLog(ReadableLog):
         A log that refuses appends is closed as it is: its files are evidence, or are brought back at the
         next start.
         """
+        if self._cut is not None:
+            raise InvariantError(f"{self} is closed while it is being cut")
         if self._refusal is None and (self._writer.is_dirty or self._flush_job is not None):
             raise InvariantError(f"{self} is closed before it is flushed")
         if self._refusal is not None:
@@ -283,7 +258,7 @@ class MaintainedLog(ReadableLog):
     @property
     def _is_occupied(self) -> bool:
         """Whether a job has files of closed segments in its hands."""
-        return self._checkpoint_job is not None or self._swap is not None
+        return self._checkpoint_job is not None or self._swap is not None or self._cut is not None
 
     def _end_flush(self, job: FlushJob) -> None:
         if job is not self._flush_job:
@@ -309,6 +284,7 @@ class MaintainedLog(ReadableLog):
     def _restart_from(self, job: RewindJob) -> None:
         if job.producers is None:
             raise InvariantError(f"{self} goes on after a rewind that never ran")
+        job.close_removed()
         self.producers = self._writer.producers = job.producers
         self._snapshot_offsets = job.snapshot_offsets
         if job.removes_epochs:

@@ -19,7 +19,7 @@ from functools import partial
 from penstock.model.errors import CorruptLogError, DiskFullError
 from penstock.storage.batch_scan import GAPS_ANYWHERE, BadBatch, BatchChecker, CheckedRun
 from penstock.storage.compacted_offset import NO_GAPS_AT_ALL, Gaps, read_gaps
-from penstock.storage.damage_report import CORRUPT_SUFFIX, Damage, read_damage_report, write_damage_report
+from penstock.storage.damage_report import CORRUPT_SUFFIX, Damage, read_damage_reports, write_damage_report
 from penstock.storage.derived_state import (
     LogBorder,
     load_leader_epochs,
@@ -103,6 +103,7 @@ class _Opening:
         self._config = config
         self._hints = hints
         self._report = RecoveryReport(was_clean=hints.clean)
+        self._damages_before: list[Damage] = []
         self._gaps = NO_GAPS_AT_ALL
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
@@ -111,6 +112,7 @@ class _Opening:
 
     def run(self) -> OpenedLog:
         listing = tidy_directory(self._filesystem, self._directory)
+        self._damages_before = read_damage_reports(self._filesystem, self._directory)
         snapshot_offsets = self._snapshot_offsets = set(listing.snapshot_offsets)
         self._segments = [self._existing(base_offset) for base_offset in listing.base_offsets]
         if not self._segments:
@@ -127,8 +129,7 @@ class _Opening:
         else:
             self._report.was_clean = False
             self._recover(number, end if last_is_good else _step_back(end))
-        if self._report.damage is None:
-            self._report.damage = self._damage_found_before()
+        self._report.damage = self._first_damage()
         self._drop_snapshots(snapshot_offsets)
         return self._opened(snapshot_offsets)
 
@@ -301,7 +302,8 @@ class _Opening:
             durable_offset=self._hints.durable_offset,
             has_successor=has_successor,
         )
-        if verdict is TailVerdict.DAMAGED:
+        if verdict is TailVerdict.DAMAGED or (verdict is TailVerdict.TORN and self._damages_before):
+            # What was reported is evidence, whatever it looks like now.
             self._found_damage(segment, bad)
             return
         if verdict is TailVerdict.TORN:
@@ -328,15 +330,13 @@ class _Opening:
             # The report is for people; the log says the same to whoever asks it.
             self._report.report_is_missing = True
 
-    def _damage_found_before(self) -> Damage | None:
-        """What an earlier start reported, until an operator decides by removing the report.
+    def _first_damage(self) -> Damage | None:
+        """The first of what this start found and earlier ones reported, until somebody decides.
 
         That this start has not met the damage proves nothing: it may lie below the recovery point by now.
         """
-        for name in self._filesystem.list_directory(self._directory):
-            if name.endswith(CORRUPT_SUFFIX):
-                return read_damage_report(self._filesystem, join_path(self._directory, name))
-        return None
+        found = [] if self._report.damage is None else [self._report.damage]
+        return min(found + self._damages_before, key=lambda damage: damage.offset, default=None)
 
     def _drop_snapshots(self, offsets: set[int]) -> None:
         """Remove snapshots of what is no longer there, and old ones that belong to no segment."""

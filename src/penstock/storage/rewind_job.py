@@ -51,7 +51,6 @@ class RewindJob:
     def run(self) -> None:
         """Cut the files and read what is left. Blocks."""
         for segment in reversed(self._removed_segments):
-            segment.close()
             for path in rename_to_deleted(self._filesystem, segment_paths(segment)):
                 self._filesystem.unlink(path)
         self._remove_snapshots()
@@ -64,6 +63,11 @@ class RewindJob:
         self.producers = load_producers(
             self._filesystem, self._directory, self.snapshot_offsets, self._border
         )
+
+    def close_removed(self) -> None:
+        """Let go of the files that went; on the loop, where nobody can be in the middle of sending one."""
+        for segment in self._removed_segments:
+            segment.close()
 
     def _remove_snapshots(self) -> None:
         """Also one that a failed job wrote and nobody took note of."""

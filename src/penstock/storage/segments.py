@@ -69,6 +69,14 @@ class Segments:
         self._segments[start:end] = [new]
         self._bases[start:end] = [new.base_offset]
 
+    def begin_anew(self, first: Segment) -> list[Segment]:
+        """Take all out and go on with ``first``, wherever it begins."""
+        dropped = self._segments[:]
+        self._segments[:] = [first]
+        self._bases[:] = [first.base_offset]
+        self.active = first
+        return dropped
+
     def _drop(self, start: int, end: int) -> list[Segment]:
         dropped = self._segments[start:end]
         del self._segments[start:end]

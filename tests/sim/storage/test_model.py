@@ -59,7 +59,26 @@ def test_cut_lets_producers_go_on_behind_what_is_left() -> None:
 
 def test_adopting_a_restarts_log_promises_what_it_shows() -> None:
     model = PartitionModel(0, entries=[entry(0), entry(1), entry(2)], acknowledged_end=1)
-    model.adopt(2)
+    model.adopt(0, 2)
     assert (model.end, model.acknowledged_end) == (2, 2)
     assert model.entry_at(1) is not None
     assert model.entry_at(2) is None
+
+
+def test_log_that_was_told_to_begin_anew_is_whole_or_empty_there() -> None:
+    for start, end, left in ((0, 3, 3), (7, 7, 0)):
+        model = PartitionModel(0, entries=[entry(0), entry(1), entry(2)], acknowledged_end=3, sealed_end=3)
+        model.begin_restart(7)
+        assert model.acknowledged_end == 3
+        assert model.has_restarted(start, end) == (left == 0)
+        model.adopt(start, end)
+        assert (len(model.entries), model.end, model.acknowledged_end) == (left, end, end)
+        assert model.restarts_at is None
+
+
+def test_log_that_begins_anew_below_its_end_is_sealed_no_further() -> None:
+    model = PartitionModel(0, entries=[entry(0), entry(1)], acknowledged_end=2, sealed_end=2, log_start=1)
+    model.begin_restart(0)
+    assert model.sealed_end == 0
+    model.finish_restart(0)
+    assert (model.end, model.log_start, model.entries) == (0, 0, [])

@@ -29,7 +29,7 @@ from penstock.storage import (
 from penstock.storage.checkpoint_files import CheckpointFiles
 from penstock.storage.filesystem import File
 from penstock.storage.flush_job import FlushJob
-from penstock.storage.log_directory import LogDirectory
+from penstock.storage.log_directory import UNLIMITED, LogDirectory
 from penstock.storage.maintained_log import MaintainedLog
 from penstock.storage.memory_filesystem import MemoryFile, MemoryFileSystem
 from penstock.storage.offset_index import OffsetEntry
@@ -229,5 +229,9 @@ BUGS: dict[str, Bug] = {
     ),
     "cut-leaves-tail": Bug(
         "what was cut off is still served from memory", (Swap(LogTail, "clear", nothing),)
+    ),
+    "restart-remembered-early": Bug(
+        "where a log begins anew is written down before it does",
+        (Swap(LogDirectory, "_limit", always(UNLIMITED)),),
     ),
 } | COMPACTION_BUGS

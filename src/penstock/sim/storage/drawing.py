@@ -23,6 +23,7 @@ from penstock.sim.storage.plan import (
     Look,
     NewLeader,
     Outage,
+    Restart,
     Settings,
     Step,
     Stop,
@@ -34,6 +35,9 @@ from penstock.sim.storage.plan import (
 LIVES_MAX = 5
 STEPS_PER_LIFE_MAX = 60
 COMPACTIONS = 0.15
+TRUNCATIONS = 0.7
+"""Of the logs that are cut; the others begin anew."""
+
 SECOND_MS = 1000
 HOUR_MS = 3600 * SECOND_MS
 
@@ -212,7 +216,7 @@ def _draw_step(draw: Random, habits: _Habits, settings: Settings) -> list[Step]:
     if draw.random() < habits.deletion:
         return [DeleteRecords(partition=partition, portion=draw.random()), *_sometimes(draw, Expire())]
     if draw.random() < habits.truncation:
-        cut = Truncate(partition=partition, portion=draw.random())
+        cut = _draw_cut(draw, partition)
         append = _draw_append(draw, habits, settings, partition)
         return [cut, append, Flush(), *_sometimes(draw, Look())]
     if draw.random() < 0.2:
@@ -231,6 +235,13 @@ def _draw_chore(draw: Random, partition: int) -> Step:
     if kind == 3:
         return Look()
     return Tick(milliseconds=draw.choice((10, SECOND_MS, SECOND_MS, 6 * SECOND_MS, 90 * SECOND_MS)))
+
+
+def _draw_cut(draw: Random, partition: int) -> Truncate | Restart:
+    portion = draw.random()
+    if portion < TRUNCATIONS:
+        return Truncate(partition=partition, portion=portion / TRUNCATIONS)
+    return Restart(partition=partition, portion=(portion - TRUNCATIONS) / (1 - TRUNCATIONS))
 
 
 def _draw_compaction(draw: Random, partition: int) -> Compact:

@@ -74,6 +74,8 @@ class PartitionModel:
 
     number: int
     entries: list[Entry] = field(default_factory=list)
+    #: Where an empty log ends: 0, or where it began anew.
+    begin: int = 0
     #: Everything below was acknowledged; never above the end of ``entries``.
     acknowledged_end: int = 0
     #: The highest start anybody asked for. A restart may find a lower one, never below ``kept_log_start``.
@@ -88,6 +90,8 @@ class PartitionModel:
     leader_epoch: int = 0
     #: Whether a cut was begun, of which nobody knows how far it came.
     is_being_cut: bool = False
+    #: Where the log begins anew, if that was begun; nobody knows whether it came to that.
+    restarts_at: int | None = None
     damages: list[Damaged] = field(default_factory=list)
     producers: dict[int, SequencedProducer] = field(default_factory=dict)
     passes: list[Pass] = field(default_factory=list)
@@ -96,7 +100,7 @@ class PartitionModel:
     @property
     def end(self) -> int:
         """The offset behind the last batch."""
-        return self.entries[-1].next_offset if self.entries else 0
+        return self.entries[-1].next_offset if self.entries else self.begin
 
     @property
     def first_damage(self) -> int | None:
@@ -151,6 +155,24 @@ class PartitionModel:
         self.damages = [damage for damage in self.damages if damage.offset < offset]
         self.is_being_cut = False
 
+    def begin_restart(self, offset: int) -> None:
+        """The log is about to begin anew: from now on all of it is there, or nothing."""
+        self.sealed_end = min(self.sealed_end, offset)
+        self.flushed_end = min(self.flushed_end, offset)
+        self.kept_log_start = min(self.kept_log_start, offset)
+        self.restarts_at = offset
+
+    def has_restarted(self, start: int, end: int) -> bool:
+        """Whether a log with these ends has begun anew, if it was told to."""
+        return self.restarts_at == start == end
+
+    def finish_restart(self, offset: int) -> None:
+        """The log has begun anew: nothing of the old one must ever be seen again."""
+        self.entries = []
+        self.damages = []
+        self.begin = self.acknowledged_end = self.log_start = self.kept_log_start = offset
+        self.restarts_at = None
+
     def forget_producers_sends(self) -> None:
         """After a cut that producers know nothing of, each goes on behind what the log has of it."""
         for producer in self.producers.values():
@@ -164,12 +186,16 @@ class PartitionModel:
             (entry for entry in reversed(self.entries) if entry.header.producer_id == producer_id), None
         )
 
-    def adopt(self, end: int) -> None:
+    def adopt(self, start: int, end: int) -> None:
         """A restart has shown what there is, and all of that is promised from now on.
 
         Producers do not know of it: they send again what they heard nothing of.
         """
         has_lost = self.is_being_cut or end < self.acknowledged_end
+        if self.has_restarted(start, end):
+            self.finish_restart(end)
+            has_lost = True
+        self.restarts_at = None
         self.finish_cut(end)
         self.acknowledged_end = end
         self.start_was_interrupted = False

@@ -54,6 +54,14 @@ class Truncate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """A follower's log is dropped and begins anew: behind its end, or at an older batch."""
+
+    partition: int
+    portion: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
     """A pass of compaction over a log; ``map_bytes`` says how many keys fit."""
 
@@ -99,6 +107,7 @@ Step = (
     | Expire
     | DeleteRecords
     | Truncate
+    | Restart
     | Compact
     | Checkpoint
     | NewLeader

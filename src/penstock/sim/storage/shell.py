@@ -126,10 +126,26 @@ class Shell:
     def truncate(self, partition: int, offset: int) -> None:
         """Cut a log, after taking back what the data directory says of it."""
         log = self.logs[partition]
-        job = self._directory.begin_lower(log, Offset(offset))
+        log.flush()
+        lowered = self._directory.begin_lower(log, Offset(offset))
+        lowered.run()
+        job = log.begin_truncate(offset)
+        if job is not None:
+            job.run()
+            log.finish_truncate(job)
+        self._directory.finish_lower(lowered)
+
+    def restart(self, partition: int, offset: int) -> None:
+        """Let a log begin anew; meanwhile, others have the directory written."""
+        log = self.logs[partition]
+        log.flush()
+        lowered = self._directory.begin_lower(log, Offset(offset))
+        lowered.run()
+        job = log.begin_restart(offset)
+        self._directory.begin_checkpoint(Millis(self._now)).run()
         job.run()
-        log.truncate(offset)
-        self._directory.finish_lower(job)
+        log.finish_restart(job)
+        self._directory.finish_lower(lowered)
 
     def compact(self, partition: int, map_bytes: int, between: Callable[[], None]) -> None:
         """A pass over one log, as the cleaner does it; ``between`` is called wherever others may come in."""

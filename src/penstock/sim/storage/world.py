@@ -30,6 +30,7 @@ from penstock.sim.storage.plan import (
     Look,
     NewLeader,
     Outage,
+    Restart,
     Step,
     Stop,
     StoragePlan,
@@ -153,8 +154,8 @@ class StorageWorld:
                 self._flush(shell)
             case DeleteRecords(partition=partition, portion=portion):
                 self._delete_records(shell, partition, portion)
-            case Truncate(partition=partition, portion=portion):
-                self._truncate(shell, partition, portion)
+            case Truncate() | Restart():
+                self._cut(shell, step)
             case Compact(partition=partition, map_bytes=map_bytes, is_watched=is_watched):
                 self._compact(shell, partition, map_bytes, is_watched=is_watched)
             case NewLeader(partition=partition):
@@ -204,17 +205,37 @@ class StorageWorld:
             shell.delete_records(partition, offset)
             model.kept_log_start = max(model.kept_log_start, offset)
 
+    def _cut(self, shell: Shell, step: Truncate | Restart) -> None:
+        is_full = self.disk.capacity_bytes < CAPACITY_BYTES_DEFAULT
+        if is_full or not self._is_sound(step.partition):
+            return
+        if isinstance(step, Truncate):
+            self._truncate(shell, step.partition, step.portion)
+        else:
+            self._restart(shell, step.partition, step.portion)
+
     def _truncate(self, shell: Shell, partition: int, portion: float) -> None:
         model, log = self.models[partition], shell.logs[partition]
         borders = [entry.base_offset for entry in model.entries if entry.base_offset >= log.log_start_offset]
-        is_full = self.disk.capacity_bytes < CAPACITY_BYTES_DEFAULT
-        if not borders or not self._is_sound(partition) or is_full:
+        if not borders:
             return
         offset = borders[int(portion * len(borders))]
         self._tell(f"partition {partition} is cut at {offset}")
         model.begin_cut(offset)
         shell.truncate(partition, offset)
         model.finish_cut(offset)
+        model.forget_producers_sends()
+
+    def _restart(self, shell: Shell, partition: int, portion: float) -> None:
+        model, log = self.models[partition], shell.logs[partition]
+        borders = [entry.base_offset for entry in model.entries]
+        behind = [log.log_end_offset + distance for distance in (0, 1, 100)]
+        offsets = borders + behind * max(1, len(borders) // len(behind))
+        offset = offsets[int(portion * len(offsets))]
+        self._tell(f"partition {partition} begins anew at {offset}")
+        model.begin_restart(offset)
+        shell.restart(partition, offset)
+        model.finish_restart(offset)
         model.forget_producers_sends()
 
     def _compact(self, shell: Shell, partition: int, map_bytes: int, *, is_watched: bool) -> None:
@@ -254,7 +275,7 @@ class StorageWorld:
         seen = self._look()
         for model, observation in zip(self.models, seen, strict=True):
             if not observation.reports_damage:
-                model.adopt(observation.log_end)
+                model.adopt(observation.log_start, observation.log_end)
             self._tell(
                 f"partition {model.number}: {observation.log_start} to {observation.log_end}"
                 + (f", offline: {observation.offline_reason}" if observation.offline_reason else "")
@@ -318,6 +339,8 @@ class StorageWorld:
 
     def _note_log_starts(self, shell: Shell, *, are_kept: bool) -> None:
         for model, log in zip(self.models, shell.logs, strict=True):
+            if model.restarts_at is not None:
+                continue  # Nobody knows yet whether the files say so too.
             model.log_start = max(model.log_start, log.log_start_offset)
             if are_kept:
                 model.kept_log_start = max(model.kept_log_start, log.log_start_offset)

@@ -13,6 +13,8 @@ class AcknowledgedKept:
 
     def check(self, model: PartitionModel, seen: Observation) -> Iterator[str]:
         """Look for each promised batch."""
+        if model.has_restarted(seen.log_start, seen.log_end):
+            return
         end = model.acknowledged_end
         if model.first_damage is not None:
             end = min(end, model.first_damage)
