@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.cluster import ask, connect_admin, result_of, succeeds
 from penstock.cli.failure import CommandFailed, ExitCode
+from penstock.cli.librdkafka import ask, connect_admin, result_of, succeeds
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
 from penstock.cli.output import print_json, print_table
 from penstock.cli.topic_description import (
