@@ -120,3 +120,28 @@ def test_serve_directory_in_use_exits_with_1_and_says_so(tmp_path: Path) -> None
     assert second.returncode == 1
     assert second.stdout == ""
     assert str(tmp_path / "data") in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("present", "words", "said"),
+    [
+        ("worker-1", [], "holds the data of several workers; serve it with --workers"),
+        ("worker-3", ["--workers", "2"], "holds the data of 3 brokers, not of 2"),
+        (".", ["--workers", "2"], "holds the data of a single broker"),
+    ],
+)
+def test_serve_with_other_workers_than_the_data_has_is_refused(
+    tmp_path: Path, present: str, words: list[str], said: str
+) -> None:
+    (tmp_path / present).mkdir(exist_ok=True)
+    (tmp_path / present / "meta.properties").touch()
+
+    refused = subprocess.run(
+        [str(Path(sys.executable).with_name("penstock")), "serve", "--data-dir", str(tmp_path), *words],
+        capture_output=True,
+        text=True,
+        timeout=STOP_SECONDS_MAX,
+        check=False,
+    )
+    assert refused.returncode != 0
+    assert said in refused.stderr
