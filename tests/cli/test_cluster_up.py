@@ -11,13 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.broker_process import clean_environment
+from tests.broker_process import clean_environment, wait_until
 
 from penstock.bench.connection import Connection, parse_address
+from penstock.config.broker_keys import BROKER_KEYS
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest
 
 pytestmark = pytest.mark.slow
+
+joins = pytest.mark.skipif(
+    "controller.quorum.bootstrap.servers" not in BROKER_KEYS, reason="brokers cannot join each other yet"
+)
 
 END_SECONDS_MAX = 60.0
 READY_PREFIX = "penstock cluster ready on "
@@ -66,11 +71,22 @@ def cluster_up(directory: Path, *words: str) -> Iterator[RunningCluster]:
             process.kill()
 
 
-def cluster_id(bootstrap: str) -> str:
+def describe(bootstrap: str) -> Any:
     with Connection(parse_address(bootstrap.partition(",")[0])) as connection:
-        answer = connection.call(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
-    found: str = answer.cluster_id
+        return connection.call(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
+
+
+def cluster_id(bootstrap: str) -> str:
+    found: str = describe(bootstrap).cluster_id
     return found
+
+
+def wait_until_known(numbers: list[int], *, at: str) -> None:
+    """Brokers hear of each other in turn, some a moment later."""
+    wait_until(
+        lambda: sorted(broker.broker_id for broker in describe(at).brokers) == numbers,
+        what=f"the broker at {at} knows {numbers}",
+    )
 
 
 def test_up_prints_one_line_and_ends_with_0_when_told_to(tmp_path: Path) -> None:
@@ -91,6 +107,31 @@ def test_up_again_brings_the_same_cluster_back_on_the_same_port(tmp_path: Path) 
         again = cluster.bootstrap, cluster_id(cluster.bootstrap)
 
     assert again == first
+
+
+@joins
+def test_up_of_three_is_one_cluster_and_comes_back_as_it_was(tmp_path: Path) -> None:
+    with cluster_up(tmp_path, "--nodes", "3") as cluster:
+        for address in cluster.bootstrap.split(","):
+            wait_until_known([1, 2, 3], at=address)
+        first = cluster.bootstrap, cluster_id(cluster.bootstrap)
+        assert cluster.stop() == 0
+    with cluster_up(tmp_path) as cluster:
+        assert (cluster.bootstrap, cluster_id(cluster.bootstrap)) == first
+        for address in cluster.bootstrap.split(","):
+            wait_until_known([1, 2, 3], at=address)
+        assert cluster.stop() == 0
+
+
+@joins
+def test_up_with_more_nodes_than_before_lets_the_new_ones_join(tmp_path: Path) -> None:
+    with cluster_up(tmp_path, "--nodes", "1") as cluster:
+        first = cluster.bootstrap, cluster_id(cluster.bootstrap)
+        cluster.stop()
+    with cluster_up(tmp_path, "--nodes", "2") as cluster:
+        address, added = cluster.bootstrap.split(",")
+        assert (address, cluster_id(added)) == first
+        wait_until_known([1, 2], at=added)
 
 
 def test_up_json_is_one_line_that_names_every_process(tmp_path: Path) -> None:
