@@ -261,7 +261,7 @@ def test_decommission_waits_until_the_broker_is_forgotten(
         broker.on(ApiKey.DECOMMISSION_BROKER, script)
 
     answer = terminal.must("broker", "decommission", "2")
-    assert answer.output == "broker 2: decommissioned, its process may be stopped\n"
+    assert answer.output == "broker 2: decommissioned, its process is no longer needed\n"
     asked = [one.message for one in brokers[0].asked if one.api is ApiKey.DECOMMISSION_BROKER]
     assert [(one.broker_id, one.is_cancelled) for one in asked] == [(2, False)] * 4
 

@@ -128,13 +128,15 @@ def test_last_loose_broker_that_ends_is_the_end_of_all(tmp_path: Path) -> None:
         assert "no broker is left" in lone.log
 
 
-def test_broker_of_a_unit_that_ends_is_the_end_of_all(tmp_path: Path) -> None:
+def test_broker_of_a_unit_that_was_told_to_end_leaves_the_others(tmp_path: Path) -> None:
     with unit(tmp_path, "one", "two", kind="unit") as both:
         both.send(signal.SIGTERM, to="one")
+        wait_until(lambda: "one has ended with code 0" in both.log, what="the end of one is told")
+        assert both.lives("two")
 
+        both.send(signal.SIGTERM, to="two")
         assert both.end() == 0
-        assert "one has ended with code 0" in both.log
-        assert not both.lives("two")
+        assert "no broker is left" in both.log
 
 
 def test_broker_of_a_unit_that_dies_fails_the_unit(tmp_path: Path) -> None:
@@ -143,6 +145,7 @@ def test_broker_of_a_unit_that_dies_fails_the_unit(tmp_path: Path) -> None:
 
         assert both.end() == 1
         assert '"event": "stopped"' in both.log
+        assert not both.lives("one")
 
 
 def test_broker_that_does_not_stop_in_time_is_killed(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ class Decommission(NamedTuple):
     def __str__(self) -> str:
         match self.outcome:
             case Outcome.DECOMMISSIONED:
-                return f"broker {self.broker}: decommissioned, its process may be stopped"
+                return f"broker {self.broker}: decommissioned, its process is no longer needed"
             case Outcome.CANCELLED:
                 return f"broker {self.broker}: takes replicas again"
             case Outcome.DRAINING:

@@ -56,7 +56,8 @@ class Supervision:
     stages: Stages
     #: Told once, when all are ready.
     when_ready: Callable[[Sequence[RunningNode]], None]
-    #: Whether the end of one broker is the end of all. If not, the others go on until the last has ended.
+    #: Whether the failure of one broker is the end of all. If not, the others go on until the last has ended;
+    #: so they do after one that ended well, since it was told to, or was taken out of its cluster.
     is_one_unit: bool
     environment: Mapping[str, str]
 
@@ -202,10 +203,11 @@ class _Supervisor:
             for child in living:
                 if child.ended.done():
                     _tell(f"{child.node.name} has ended with code {child.ended.result()}")
-                    if self._supervision.is_one_unit:
+                    if self._supervision.is_one_unit and child.ended.result():
                         return _exit_code(child.ended.result())
         _tell("no broker is left")
-        return ExitCode.FAILED
+        has_failed = any(child.ended.result() for child in self._children)
+        return ExitCode.FAILED if has_failed else ExitCode.OK
 
     async def _stop_all(self) -> int:
         """End what still runs, the last started first; the first bad exit code of these."""

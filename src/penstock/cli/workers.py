@@ -2,8 +2,8 @@
 
 A broker is one process and uses little more than one core. Workers use more of them: each is a broker of its
 own, with its own number, port and directory, in the rack of this machine, so that no two of them hold copies
-of the same partition as long as there are other machines. When one of them ends, all do, and whoever started
-the unit may start it again.
+of the same partition as long as there are other machines. When one of them fails, all end, and whoever
+started the unit may start it again.
 """
 
 import os
