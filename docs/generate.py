@@ -110,14 +110,18 @@ def _command_section(words: str, command: Any) -> Iterator[str]:
     yield from ("", f"## {' '.join(['penstock', words, *arguments])}", "", " ".join(command.help.split()))
     options = [one for one in command.params if one.param_type_name == "option"]
     rows = [
-        f"| `{' '.join(filter(None, [', '.join(one.opts), one.metavar]))}` | {one.help} |"
-        for one in options
-        if not COMMON_OPTIONS.intersection(one.opts)
+        f"| `{_option(one)}` | {one.help} |" for one in options if not COMMON_OPTIONS.intersection(one.opts)
     ]
     if rows:
         yield from ("", "| option | meaning |", "|---|---|", *rows)
     examples = command.epilog.partition("Examples:\n")[2]
     yield from ("", "```sh", *(line.strip() for line in examples.splitlines()), "```")
+
+
+def _option(option: Any) -> str:
+    """With all its names, those that turn it off too, and what is to follow it."""
+    names = ", ".join([*option.opts, *option.secondary_opts])
+    return f"{names} {option.metavar}" if option.metavar else names
 
 
 def _argument(argument: Any) -> str:

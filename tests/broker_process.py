@@ -84,7 +84,7 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=self.directory,
-                env={**_clean_environment(), **self.environment},
+                env={**clean_environment(), **self.environment},
             )
         if self not in STARTED:
             STARTED.append(self)
@@ -251,7 +251,7 @@ class Server:
         raise ServerFailedError(f"/proc/{self.pid}/status has no {field}")
 
 
-def _clean_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     """Ours without settings: a broker takes every PENSTOCK_ variable for one, and tests have some too."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
 

@@ -61,10 +61,15 @@ class ScriptedBroker:
         """Serve an API no more."""
         del self._scripts[api], self._versions[api]
 
+    def stop_listening(self) -> None:
+        """Refuse connections from now on; those that are open stay so."""
+        if self._listener.fileno() >= 0:
+            self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+
     def close(self) -> None:
         """Stop listening and wait for the clients to hang up, as they must."""
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        self.stop_listening()
         for thread in self._threads:
             thread.join(10)
             assert not thread.is_alive(), "a client has not hung up"
@@ -111,19 +116,37 @@ class HangUpError(Exception):
     """Raised by a script: the broker closes the connection instead of answering."""
 
 
+class Placed(NamedTuple):
+    """Where a partition is."""
+
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+def placed(*replicas: int) -> Placed:
+    """A partition in full health: all are in sync, the first leads."""
+    return Placed(replicas[0], replicas, replicas)
+
+
+Topics = Mapping[str, Sequence[int | Placed]]
+"""Partitions of topics: their leaders, or where they are. May be changed while a broker answers with it."""
+
+
 @contextmanager
 def scripted_cluster(
-    count: int = 1, *, topics: Mapping[str, Sequence[int]] | None = None
+    count: int = 1, *, topics: Topics | None = None, controller_id: int = -1
 ) -> Iterator[list[ScriptedBroker]]:
     """Brokers 1 to ``count`` that know each other, and the leaders of the partitions of ``topics``.
 
     The first of them says that it coordinates everything.
     """
+    known = {} if topics is None else topics
     with ExitStack() as stack:
         brokers = [ScriptedBroker(number + 1) for number in range(count)]
         for broker in brokers:
             stack.callback(broker.close)
-            broker.on(ApiKey.METADATA, lambda request: _metadata(brokers, topics or {}, request))
+            broker.on(ApiKey.METADATA, lambda request: metadata(brokers, known, request, controller_id))
             broker.on(ApiKey.FIND_COORDINATOR, coordinated_by(brokers[0]))
         yield brokers
 
@@ -141,26 +164,37 @@ def coordinated_by(broker: ScriptedBroker) -> Script:
     return answer
 
 
-def _metadata(
-    brokers: Sequence[ScriptedBroker], topics: Mapping[str, Sequence[int]], request: Any
+def metadata(
+    brokers: Sequence[ScriptedBroker], topics: Topics, request: Any, controller_id: int = -1
 ) -> MetadataResponse:
+    """What a broker of these tells about these."""
     wanted = topics if request.topics is None else [topic.name for topic in request.topics]
     return MetadataResponse(
         brokers=tuple(
             MetadataResponseBroker(node_id=broker.node_id, host=broker.host, port=broker.port)
             for broker in brokers
         ),
+        cluster_id="scripted",
+        controller_id=controller_id,
         topics=tuple(_topic(name, topics.get(name)) for name in wanted),
     )
 
 
-def _topic(name: str, leaders: Sequence[int] | None) -> MetadataResponseTopic:
-    if leaders is None:
+def _topic(name: str, partitions: Sequence[int | Placed] | None) -> MetadataResponseTopic:
+    if partitions is None:
         return MetadataResponseTopic(name=name, error_code=3)
     return MetadataResponseTopic(
         name=name,
-        partitions=tuple(
-            MetadataResponsePartition(partition_index=number, leader_id=leader)
-            for number, leader in enumerate(leaders)
-        ),
+        partitions=tuple(_partition(number, placed) for number, placed in enumerate(partitions)),
+    )
+
+
+def _partition(number: int, placed: int | Placed) -> MetadataResponsePartition:
+    if isinstance(placed, int):
+        return MetadataResponsePartition(partition_index=number, leader_id=placed)
+    return MetadataResponsePartition(
+        partition_index=number,
+        leader_id=placed.leader,
+        replica_nodes=placed.replicas,
+        isr_nodes=placed.isr,
     )

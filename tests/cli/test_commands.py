@@ -114,6 +114,36 @@ def test_topic_create_of_nonsense_fails_saying_why(terminal: Terminal, words: li
     assert said in answer.errors
 
 
+def test_topic_add_partitions_to_a_number_or_by_one(terminal: Terminal, topic: str) -> None:
+    assert terminal.must("topic", "add-partitions", topic, "--to", "3").output == (
+        f"{topic}: 3 partitions, 2 more\n"
+    )
+    assert terminal.must("topic", "add-partitions", topic, "--by", "2", "--json").json() == {
+        "topic": topic,
+        "partitions_before": 3,
+        "partitions": 5,
+    }
+    (described,) = terminal.must("topic", "describe", topic, "--json").json()
+    assert len(described["partitions"]) == 5
+
+
+def test_topic_add_partitions_that_it_has_already_fails_with_a_hint(terminal: Terminal, topic: str) -> None:
+    answer = terminal.run("topic", "add-partitions", topic, "--to", "1")
+
+    assert answer.code == 1
+    assert "INVALID_PARTITIONS" in answer.errors
+    assert "can only grow" in answer.errors
+
+
+def test_topic_add_partitions_to_a_missing_one_makes_none(terminal: Terminal, unique: UniqueName) -> None:
+    name = unique("missing")
+
+    answer = terminal.run("topic", "add-partitions", name, "--by", "1")
+    assert answer.code == 1
+    assert f"There is no topic '{name}'." in answer.errors
+    assert name not in terminal.must("topic", "list").output
+
+
 def test_topic_alter_to_fewer_partitions_fails(terminal: Terminal, unique: UniqueName) -> None:
     name = unique("cli")
     terminal.must("topic", "create", name, "-p", "2")

@@ -1,6 +1,7 @@
 """``penstock serve`` as a process: its options, its one line of output, its end."""
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -9,9 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.broker_process import wait_until
 
 from penstock import __version__
 from penstock.bench.connection import Connection, parse_address
+from penstock.config.broker_keys import BROKER_KEYS
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -51,6 +54,15 @@ def default_partition_count(address: str) -> int:
         while not (partitions := connection.call(ApiKey.METADATA, request).topics[0].partitions):
             pass
     return len(partitions)
+
+
+def known_brokers(address: str) -> list[tuple[int, str, str | None]]:
+    """Numbers, addresses and racks."""
+    with Connection(parse_address(address)) as connection:
+        cluster = connection.call(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
+    return sorted(
+        (broker.broker_id, f"{broker.host}:{broker.port}", broker.rack) for broker in cluster.brokers
+    )
 
 
 def test_serve_prints_one_line_and_ends_with_0_when_told_to(tmp_path: Path) -> None:
@@ -106,6 +118,26 @@ def test_serve_flag_beats_environment_beats_file(tmp_path: Path) -> None:
         assert default_partition_count(address) == 3
 
 
+@pytest.mark.skipif(
+    "controller.quorum.bootstrap.servers" not in BROKER_KEYS, reason="brokers cannot join each other yet"
+)
+def test_serve_workers_are_brokers_of_one_cluster_in_the_rack_of_this_machine(tmp_path: Path) -> None:
+    words = ["--workers", "2", "--listen", "127.0.0.1:0", "--data-dir", str(tmp_path)]
+
+    with serving(*words) as (process, bootstrap):
+        addresses = bootstrap.split(",")
+        expected = [(number, each, platform.node()) for number, each in enumerate(addresses, start=1)]
+        wait_until(
+            lambda: all(known_brokers(address) == expected for address in addresses),
+            what="every worker knows every other",
+        )
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=3 * STOP_SECONDS_MAX)
+
+    assert (process.returncode, output) == (0, "")
+    assert all((tmp_path / f"worker-{number}" / "meta.properties").exists() for number in (1, 2))
+
+
 def test_serve_directory_in_use_exits_with_1_and_says_so(tmp_path: Path) -> None:
     words = ["--listen", "127.0.0.1:0", "--data-dir", str(tmp_path / "data")]
 
@@ -120,3 +152,28 @@ def test_serve_directory_in_use_exits_with_1_and_says_so(tmp_path: Path) -> None
     assert second.returncode == 1
     assert second.stdout == ""
     assert str(tmp_path / "data") in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("present", "words", "said"),
+    [
+        ("worker-1", [], "holds the data of several workers; serve it with --workers"),
+        ("worker-3", ["--workers", "2"], "holds the data of 3 brokers, not of 2"),
+        (".", ["--workers", "2"], "holds the data of a single broker"),
+    ],
+)
+def test_serve_with_other_workers_than_the_data_has_is_refused(
+    tmp_path: Path, present: str, words: list[str], said: str
+) -> None:
+    (tmp_path / present).mkdir(exist_ok=True)
+    (tmp_path / present / "meta.properties").touch()
+
+    refused = subprocess.run(
+        [str(Path(sys.executable).with_name("penstock")), "serve", "--data-dir", str(tmp_path), *words],
+        capture_output=True,
+        text=True,
+        timeout=STOP_SECONDS_MAX,
+        check=False,
+    )
+    assert refused.returncode != 0
+    assert said in refused.stderr

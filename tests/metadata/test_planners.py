@@ -29,7 +29,7 @@ from penstock.metadata.decommission import (
 from penstock.metadata.growth import plan_growth
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.placement import Placement, place
-from penstock.metadata.rebalancing import plan_rebalance
+from penstock.metadata.rebalancing import plan_evacuation, plan_rebalance
 from penstock.metadata.records import PartitionRecord, RegisterBrokerRecord
 from penstock.metadata.targets import Target, begin_moves
 from penstock.model.error_codes import ErrorCode
@@ -212,6 +212,39 @@ def test_plan_separates_replicas_that_share_a_rack() -> None:
     members = [make_broker(1, rack="a"), make_broker(2, rack="a"), make_broker(3, rack="b")]
     (target,) = plan_rebalance(make_image(make_partition((1, 2)), brokers=members))
     assert set(target.replicas) == {ONE, THREE}
+
+
+def test_evacuation_moves_only_what_must_move() -> None:
+    image = make_image(*[make_partition((1,))] * 4, make_partition((9,)), brokers=brokers(2))
+    assert plan_evacuation(image) == (Target(topic="orders", partition=4, replicas=(TWO,)),)
+
+
+def test_evacuation_to_too_few_brokers_leaves_what_nobody_can_take() -> None:
+    image = make_image(make_partition((1, 2, 3)))
+    assert plan_evacuation(image, brokers=(ONE, TWO)) == ()
+
+
+def test_more_replicas_stand_behind_the_others_in_other_racks() -> None:
+    members = [make_broker(number, rack="ab"[number % 2]) for number in (1, 2, 3)]
+    image = make_image(make_partition((1,)), make_partition((3,)), brokers=members)
+    targets = plan_evacuation(image, replication_factor=2)
+    assert [each.replicas for each in targets] == [(ONE, TWO), (THREE, TWO)]
+
+
+def test_fewer_replicas_lose_the_unusable_then_the_rack_that_is_shared_then_the_fullest() -> None:
+    members = [make_broker(1, rack="a"), make_broker(2, rack="b"), make_broker(3, rack="a"), make_broker(4)]
+    image = make_image(
+        make_partition((1, 9, 2, 3, 4)), make_partition((1, 2, 4)), make_partition((2,)), brokers=members
+    )
+    after = {each.partition: each.replicas for each in plan_evacuation(image, replication_factor=2)}
+    assert after == {0: (ONE, FOUR), 1: (ONE, TWO), 2: (TWO, THREE)}
+
+
+@pytest.mark.parametrize("factor", [0, 4])
+def test_replication_factor_that_is_impossible_is_refused(factor: int) -> None:
+    with pytest.raises(ApiError) as error:
+        plan_rebalance(make_image(), replication_factor=factor)
+    assert error.value.code is ErrorCode.INVALID_REPLICATION_FACTOR
 
 
 @pytest.mark.parametrize("chosen", [(), (NodeId(9),)])

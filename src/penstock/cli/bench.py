@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from penstock.cli.bench_report import print_measurements, run_with_progress
-from penstock.cli.cluster import require_reachable
+from penstock.cli.librdkafka import require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
 from penstock.cli.record_choices import Acks, Client, Compression
 

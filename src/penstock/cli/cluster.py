@@ -1,117 +1,92 @@
-"""Talking to a cluster through librdkafka, with its failures turned into sentences.
+"""``penstock cluster up|status``."""
 
-librdkafka retries an unreachable address for ever and in silence. A person at a terminal wants to know at
-once, so every command first knocks at the bootstrap servers.
-"""
+from pathlib import Path
+from typing import Annotated
 
-import socket
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, TypeVar
+import typer
 
-from penstock.cli.failure import CommandFailed
-from penstock.model.errors import UsageError
+from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
+from penstock.cli.output import print_json, working
+from penstock.cli.words import key_values
 
-if TYPE_CHECKING:
-    from confluent_kafka import KafkaError
-    from confluent_kafka.admin import AdminClient
+NODES_DEFAULT = 3
 
-ANSWER_SECONDS_MAX = 15.0
-"""How long a command waits for one answer of the cluster."""
-
-START_ONE = "Start one with `penstock serve`, or name another with --bootstrap-server HOST:PORT."
-"""The hint when nobody answers."""
-
-_KNOCK_SECONDS_MAX = 3.0
-
-_HINTS: Mapping[str, str] = {
-    "UNKNOWN_TOPIC_OR_PART": "See what there is with `penstock topic list`, or create it with "
-    "`penstock topic create`.",
-    "TOPIC_ALREADY_EXISTS": "Use --if-not-exists, or change it with `penstock topic alter`.",
-    "INVALID_CONFIG": "See valid names and values with `penstock topic describe TOPIC --all-configs`.",
-    "INVALID_REPLICATION_FACTOR": "A replication factor cannot exceed the number of brokers.",
-    "INVALID_PARTITIONS": "The number of partitions can only grow.",
-    "TOPIC_EXCEPTION": "Topic names hold up to 249 ASCII letters, digits, '.', '_' and '-'.",
-    "_TIMED_OUT": "The broker took too long to answer; look at its log.",
-    "_TRANSPORT": "The connection broke; look at the broker's log.",
-}
-
-Answer = TypeVar("Answer")
+cluster_app = new_app("Run a cluster on this machine, or look at any.")
 
 
-def require_reachable(bootstrap_server: str) -> None:
-    """Fail at once unless some address of ``bootstrap_server`` accepts a connection."""
-    problem = ""
-    for address in bootstrap_addresses(bootstrap_server):
-        try:
-            socket.create_connection(address, timeout=_KNOCK_SECONDS_MAX).close()
-        except OSError as error:
-            problem = error.strerror or str(error)
-        else:
-            return
-    raise CommandFailed(f"No broker answers at {bootstrap_server}: {problem.lower()}.", hint=START_ONE)
+def attach(app: typer.Typer) -> None:
+    """Add the group to the tree."""
+    app.add_typer(cluster_app, name="cluster")
 
 
-def bootstrap_addresses(text: str) -> list[tuple[str, int]]:
-    """The hosts and ports that ``--bootstrap-server`` names, in their order."""
-    return [_address(part.strip()) for part in text.split(",")]
+@cluster_app.command(
+    epilog=examples(
+        "penstock cluster up",
+        "penstock cluster up --nodes 5 --dir five --port 19092",
+        "penstock cluster up --set default.replication.factor=3 --log-files --json",
+    )
+)
+def up(
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--nodes",
+            "-n",
+            min=1,
+            max=64,
+            help=f"How many brokers; {NODES_DEFAULT} at first, later as many as there were.",
+        ),
+    ] = None,
+    directory: Annotated[
+        Path,
+        typer.Option("--dir", "-d", metavar="DIR", help="Where the data lies; node-1, node-2, ... in it."),
+    ] = Path("penstock-cluster"),
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port", "-p", min=1, max=65_535, help="Of the first broker; the others have those after it."
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting of all brokers; repeatable."),
+    ] = None,
+    log_files: Annotated[
+        bool, typer.Option("--log-files", help="Write logs to DIR/node-1.log and so on.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a cluster of several brokers on this machine, until Ctrl-C or SIGTERM.
+
+    Prints one line with the addresses when all brokers are ready; their logs go to standard error, each line
+    with the broker's name before it. The same --dir brings the same cluster back, on the same ports. A broker
+    that ends is not started again.
+    """
+    values = key_values(settings, option="--set")
+    from penstock.cli.local_cluster import LocalCluster, run_local_cluster
+
+    wanted = LocalCluster(
+        directory=directory.absolute(), count=nodes, port=port, settings=values, has_log_files=log_files
+    )
+    raise typer.Exit(run_local_cluster(wanted, as_json=as_json))
 
 
-def _address(text: str) -> tuple[str, int]:
-    host, separator, port = text.rpartition(":")
-    if not separator or not host or not port.isdecimal():
-        raise UsageError(f"--bootstrap-server {text!r} is not of the form HOST:PORT.")
-    return host.strip("[]"), int(port)
+@cluster_app.command(
+    epilog=examples("penstock cluster status", "penstock cluster status --bootstrap-server db1:9092 --json")
+)
+def status(bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER, as_json: Json = False) -> None:
+    """Show a cluster: brokers, controller, quorum, partitions that lack replicas or a leader."""
+    from penstock.cli.broker_report import print_notes
+    from penstock.cli.cluster_description import describe_cluster
+    from penstock.cli.cluster_report import cluster_as_json, print_cluster
+    from penstock.cli.reassign_moves import ongoing_moves
+    from penstock.cli.wire_session import connected
 
-
-def client_settings(bootstrap_server: str, **more: Any) -> dict[str, Any]:
-    """librdkafka settings all commands share, ``more`` with underscores for dots; its own chatter is off."""
-    settings: dict[str, Any] = {
-        "bootstrap.servers": bootstrap_server,
-        "client.id": "penstock-cli",
-        "log_level": 0,
-        "socket.nagle.disable": True,
-    }
-    return settings | {key.replace("_", "."): value for key, value in more.items()}
-
-
-def connect_admin(bootstrap_server: str) -> "AdminClient":
-    """An admin client on a cluster that is known to answer."""
-    require_reachable(bootstrap_server)
-    from confluent_kafka.admin import AdminClient
-
-    return AdminClient(client_settings(bootstrap_server))
-
-
-def ask(call: Callable[[], Answer], *, doing: str) -> Answer:
-    """The result of a blocking librdkafka call, its exception turned into a sentence."""
-    from confluent_kafka import KafkaException
-
-    try:
-        return call()
-    except KafkaException as error:
-        raise failure(error.args[0], doing=doing) from error
-
-
-def result_of(future: "Future[Any]", *, doing: str) -> Any:
-    """The result of an admin call, its exception turned into a sentence."""
-    return ask(lambda: future.result(ANSWER_SECONDS_MAX), doing=doing)
-
-
-def succeeds(future: "Future[Any]", *, doing: str, excused: str) -> bool:
-    """Wait for an admin call; False when it failed with the one error that is ``excused``."""
-    from confluent_kafka import KafkaException
-
-    try:
-        future.result(ANSWER_SECONDS_MAX)
-    except KafkaException as error:
-        if error.args[0].name() != excused:
-            raise failure(error.args[0], doing=doing) from error
-        return False
-    return True
-
-
-def failure(cause: "KafkaError", *, doing: str) -> CommandFailed:
-    """What ``cause`` means to the person who asked for ``doing``."""
-    text = str(cause.str()).rstrip(".")
-    return CommandFailed(f"Cannot {doing}: {text} ({cause.name()}).", hint=_HINTS.get(str(cause.name()), ""))
+    with connected(bootstrap_server) as cluster, working("Asking all brokers"):
+        described = describe_cluster(cluster)
+        moving = len(ongoing_moves(cluster))
+    if as_json:
+        print_json(cluster_as_json(described, moving=moving))
+    else:
+        print_cluster(described, moving=moving)
+    print_notes(described.notes)

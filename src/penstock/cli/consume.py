@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.cluster import ANSWER_SECONDS_MAX, ask, client_settings, failure, require_reachable
 from penstock.cli.failure import CommandFailed, ExitCode
+from penstock.cli.librdkafka import ANSWER_SECONDS_MAX, ask, client_settings, failure, require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
 from penstock.cli.record_format import Formatter, compile_format, json_fields
 from penstock.cli.start_offset import Start, parse_start, resolve

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.cluster import ask, client_settings, failure, require_reachable
+from penstock.cli.librdkafka import ask, client_settings, failure, require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
 from penstock.cli.output import print_json_line
 from penstock.cli.record_choices import Acks, Compression

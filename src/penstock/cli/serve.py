@@ -5,7 +5,7 @@ needs is imported after the command line was understood, so that a typing mistak
 """
 
 import os
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -21,11 +21,14 @@ Prints `penstock ready on HOST:PORT` when clients may connect; logs go to standa
 Ctrl-C or SIGTERM stops it cleanly. Every setting may also be given as an environment
 variable, for example PENSTOCK_LOG_RETENTION_MS."""
 
+WORKERS_MAX = 64
+
 _EXAMPLES = example_text(
     "penstock serve",
     "penstock serve --data-dir /var/lib/penstock --listen 192.0.2.7:9092",
     "penstock serve --config server.properties --set log.retention.hours=24",
     "penstock serve --listen 127.0.0.1:0    (takes a free port and prints it)",
+    "penstock serve --workers 4    (four brokers, on ports 9092 to 9095)",
 )
 
 
@@ -36,6 +39,15 @@ def serve(words: Sequence[str]) -> int:
     from penstock.config.sources import load_broker_config
 
     config = load_broker_config(file=options.config, environment=os.environ, flags=flags)
+    if options.parent is not None:
+        from penstock.cli.parent_process import end_with_parent
+
+        end_with_parent(options.parent)
+    if options.workers > 1:
+        from penstock.cli.workers import serve_workers
+
+        return serve_workers(words, config, count=options.workers)
+    _check_served_alone(config.data_directory)
     from penstock.broker.logs import configure_logging
     from penstock.broker.main import run_broker
 
@@ -85,9 +97,30 @@ def _new_parser() -> ArgumentParser:
         metavar="KEY=VALUE",
         help="any one setting by its name; may be given several times",
     )
+    add(
+        *("-w", "--workers"),
+        type=_worker_count,
+        default=1,
+        metavar="N",
+        help="so many brokers as one unit, on consecutive ports, each in a directory of its own in DIR "
+        "(default: 1)",
+    )
+    add("--parent", type=int, help=SUPPRESS)
     add("-v", "--verbose", action="store_true", help="log what is done for each client")
     add("-V", "--version", action="version", version=f"penstock {__version__}", help="print the version")
     return parser
+
+
+def _worker_count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= WORKERS_MAX:
+        raise ArgumentTypeError(f"{text!r} is no number from 1 to {WORKERS_MAX}")
+    return int(text)
+
+
+def _check_served_alone(data_directory: str) -> None:
+    """Directories of workers must not be taken for partitions of a single broker."""
+    if os.path.exists(os.path.join(data_directory, "worker-1", "meta.properties")):
+        raise UsageError(f"{data_directory} holds the data of several workers; serve it with --workers.")
 
 
 def _named_flags(options: Namespace) -> dict[str, str]:

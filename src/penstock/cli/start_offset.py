@@ -7,7 +7,7 @@ the command started, and no record written after it is missed.
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.cli.cluster import ANSWER_SECONDS_MAX, ask
+from penstock.cli.librdkafka import ANSWER_SECONDS_MAX, ask
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:

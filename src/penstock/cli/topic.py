@@ -1,12 +1,12 @@
-"""``penstock topic create|list|describe|alter|delete``."""
+"""``penstock topic create|list|describe|alter|add-partitions|delete``."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.cluster import ask, connect_admin, result_of, succeeds
 from penstock.cli.failure import CommandFailed, ExitCode
+from penstock.cli.librdkafka import ask, connect_admin, result_of, succeeds
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
 from penstock.cli.output import print_json, print_table
 from penstock.cli.topic_description import (
@@ -16,6 +16,7 @@ from penstock.cli.topic_description import (
     print_description,
 )
 from penstock.cli.words import key_values
+from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -144,6 +145,36 @@ def alter(
     if partitions is not None:
         _add_partitions(admin, name, partitions)
     _print_outcomes({name: "altered"}, as_json)
+
+
+@topic_app.command(
+    "add-partitions",
+    epilog=examples(
+        "penstock topic add-partitions orders --to 8", "penstock topic add-partitions orders --by 2"
+    ),
+)
+def add_partitions(
+    name: Name,
+    to: Annotated[int | None, typer.Option("--to", min=1, help="How many it is to have.")] = None,
+    by: Annotated[int | None, typer.Option("--by", min=1, help="How many more.")] = None,
+    bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
+    as_json: Json = False,
+) -> None:
+    """Add partitions to a topic; there is no way back, and keys go to other partitions from then on."""
+    if (to is None) == (by is None):
+        raise UsageError("Give either --to or --by.")
+    admin = connect_admin(bootstrap_server)
+    before = existing_topics(admin).get(name)
+    if before is None:
+        raise CommandFailed(
+            f"There is no topic {name!r}.", hint="See what there is with `penstock topic list`."
+        )
+    total = before + by if by is not None else to or 0
+    _add_partitions(admin, name, total)
+    if as_json:
+        print_json({"topic": name, "partitions_before": before, "partitions": total})
+    else:
+        print(f"{name}: {total} partitions, {total - before} more")
 
 
 @topic_app.command(

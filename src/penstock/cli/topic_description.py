@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli.cluster import ANSWER_SECONDS_MAX, ask, result_of
+from penstock.cli.librdkafka import ANSWER_SECONDS_MAX, ask, result_of
 from penstock.cli.output import print_table
 
 if TYPE_CHECKING:

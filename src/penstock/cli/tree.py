@@ -34,7 +34,11 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "serve": Command("", "Run a broker."),
+    "cluster": Command("penstock.cli.cluster", "Run a cluster on this machine, or look at any."),
+    "broker": Command("penstock.cli.broker", "List, describe and decommission brokers."),
     "topic": Command("penstock.cli.topic", "Create, list, describe, alter and delete topics."),
+    "reassign": Command("penstock.cli.reassign", "Plan and carry out moves of replicas to other brokers."),
+    "leader": Command("penstock.cli.leader", "Elect leaders of partitions."),
     "produce": Command("penstock.cli.produce", "Send lines of standard input to a topic."),
     "consume": Command("penstock.cli.consume", "Print the records of a topic, and follow it."),
     "group": Command("penstock.cli.group", "List and describe groups, reset their offsets, delete them."),

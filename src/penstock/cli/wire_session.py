@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from penstock.cli.cluster import START_ONE, bootstrap_addresses
 from penstock.cli.failure import CommandFailed
+from penstock.cli.librdkafka import START_ONE, bootstrap_addresses
 from penstock.cli.wire_client.cluster import Cluster
 from penstock.cli.wire_client.connection import Address
 from penstock.cli.wire_client.errors import UnreachableError

@@ -43,6 +43,10 @@ class BrokerLoads:
     def move(self, source: NodeId, destination: NodeId) -> None:
         """One replica changes places."""
         self.add((destination,))
+        self.remove(source)
+
+    def remove(self, source: NodeId) -> None:
+        """One replica goes away."""
         if source in self.counts:
             self.counts[source] -= 1
 

@@ -1,8 +1,9 @@
-"""A plan for spreading partitions evenly, moving as few replicas as it can.
+"""Plans for where replicas should be, moving as few of them as they can.
 
-Four steps: off brokers that may not be used; into different racks; from full brokers to empty ones, until no
-two differ by more than one replica; and last the preferred leaders, which only changes the order of replicas
-and moves nothing. Partitions that are on the move already are left alone.
+Five steps: off brokers that may not be used; to as many replicas as are wanted; into different racks; from
+full brokers to empty ones, until no two differ by more than one replica; and last the preferred leaders,
+which only changes the order of replicas and moves nothing. ``plan_evacuation`` takes the first two, which
+must be taken; ``plan_rebalance`` takes all. Partitions that are on the move already are left alone.
 """
 
 from collections.abc import Collection
@@ -25,25 +26,48 @@ def plan_rebalance(
     *,
     topics: Collection[str] | None = None,
     brokers: Collection[NodeId] | None = None,
+    replication_factor: int | None = None,
 ) -> tuple[Target, ...]:
     """Where partitions should go; of these topics (or all), on these brokers (or all that may be used)."""
-    usable = tuple(sorted(usable_brokers(image) if brokers is None else brokers))
-    _check_brokers(image, usable)
-    before = {
-        (place.topic.name, place.partition_index): place.partition.replicas
-        for place in partitions_of(image)
-        if not place.partition.is_reassigning and (topics is None or place.topic.name in topics)
-    }
-    plan = _Plan(before, broker_loads(image, usable))
-    plan.leave_unusable()
+    plan = _required_moves(image, topics, brokers, replication_factor)
     plan.spread_over_racks()
     plan.even_out()
     plan.even_out_leaders()
-    return tuple(
-        Target(topic=topic, partition=index, replicas=replicas)
-        for (topic, index), replicas in plan.replicas.items()
-        if replicas != before[topic, index]
+    return plan.targets()
+
+
+def plan_evacuation(
+    image: ClusterImage,
+    *,
+    topics: Collection[str] | None = None,
+    brokers: Collection[NodeId] | None = None,
+    replication_factor: int | None = None,
+) -> tuple[Target, ...]:
+    """As ``plan_rebalance``, but only what must move; a replica that no other broker can take stays."""
+    return _required_moves(image, topics, brokers, replication_factor).targets()
+
+
+def _required_moves(
+    image: ClusterImage,
+    topics: Collection[str] | None,
+    brokers: Collection[NodeId] | None,
+    replication_factor: int | None,
+) -> "_Plan":
+    usable = tuple(sorted(usable_brokers(image) if brokers is None else brokers))
+    _check_brokers(image, usable)
+    plan = _Plan(
+        {
+            (place.topic.name, place.partition_index): place.partition.replicas
+            for place in partitions_of(image)
+            if not place.partition.is_reassigning and (topics is None or place.topic.name in topics)
+        },
+        broker_loads(image, usable),
     )
+    plan.leave_unusable()
+    if replication_factor is not None:
+        _check_factor(replication_factor, len(usable))
+        plan.resize(replication_factor)
+    return plan
 
 
 def _check_brokers(image: ClusterImage, brokers: tuple[NodeId, ...]) -> None:
@@ -54,12 +78,29 @@ def _check_brokers(image: ClusterImage, brokers: tuple[NodeId, ...]) -> None:
             raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Broker {node_id} is not registered.")
 
 
+def _check_factor(replication_factor: int, usable: int) -> None:
+    if not 1 <= replication_factor <= usable:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"A replication factor of {replication_factor} is not possible on {usable} broker(s).",
+        )
+
+
 class _Plan:
     """Replicas in the making."""
 
     def __init__(self, replicas: dict[Key, Replicas], loads: BrokerLoads) -> None:
+        self._before = replicas
         self.replicas = dict(replicas)
         self._loads = loads
+
+    def targets(self) -> tuple[Target, ...]:
+        """The partitions that are to change."""
+        return tuple(
+            Target(topic=topic, partition=index, replicas=replicas)
+            for (topic, index), replicas in self.replicas.items()
+            if replicas != self._before[topic, index]
+        )
 
     def leave_unusable(self) -> None:
         """Replace replicas on brokers that may not be used, as long as there are others."""
@@ -68,6 +109,20 @@ class _Plan:
                 if node_id not in self._loads.counts:
                     usable = [each for each in self.replicas[key] if each in self._loads.counts]
                     self._replace(key, node_id, self._loads.best(usable))
+
+    def resize(self, wanted: int) -> None:
+        """Add replicas behind those there are, or drop some, though never the preferred leader."""
+        for key in self.replicas:
+            while (
+                len(self.replicas[key]) < wanted
+                and (added := self._loads.best(self.replicas[key])) is not None
+            ):
+                self._loads.add((added,))
+                self.replicas[key] = (*self.replicas[key], added)
+            while len(self.replicas[key]) > wanted:
+                dropped = self._most_dispensable(self.replicas[key])
+                self._loads.remove(dropped)
+                self.replicas[key] = tuple(each for each in self.replicas[key] if each != dropped)
 
     def spread_over_racks(self) -> None:
         """Move one of two replicas in a rack to a rack that has none."""
@@ -98,6 +153,18 @@ class _Plan:
                 leading[replicas[0]] -= 1
                 leading[least] += 1
                 self.replicas[key] = (least, *(each for each in replicas if each != least))
+
+    def _most_dispensable(self, replicas: Replicas) -> NodeId:
+        """Of the replicas behind the first: on an unusable broker, or in a shared rack, or on a full one."""
+        return max(
+            replicas[1:],
+            key=lambda node_id: (
+                node_id not in self._loads.counts,
+                self._shares_rack(node_id, [each for each in replicas if each != node_id]),
+                self._loads.counts.get(node_id, 0),
+                replicas.index(node_id),
+            ),
+        )
 
     def _unload(self, source: NodeId) -> None:
         counts = self._loads.counts

@@ -4,7 +4,7 @@ Versions 1 to 5.
 
 Behaviour
     - No topics at all means every partition. Partitions that are not here are left out.
-    - One data directory per broker.
+    - One data directory per broker; it is cordoned while the broker is being emptied.
 
 Version notes
     2 flexible; 3 top-level error; 4 total and usable bytes (KIP-827); 5 whether the directory is cordoned.
@@ -39,8 +39,14 @@ async def handle(
         ),
         total_bytes=usage.total_bytes,
         usable_bytes=usage.free_bytes,
+        is_cordoned=_is_cordoned(broker),
     )
     return DescribeLogDirsResponse(results=(result,))
+
+
+def _is_cordoned(broker: "Broker") -> bool:
+    registered = broker.image.brokers.get(broker.node_id)
+    return registered is not None and registered.is_cordoned
 
 
 def _wanted(broker: "Broker", request: DescribeLogDirsRequest) -> dict[str, list[Partition]]:

@@ -61,15 +61,7 @@ class Cluster:
     @classmethod
     def connect(cls, addresses: Iterable[Address]) -> Self:
         """Reach a cluster through the first of ``addresses`` that answers."""
-        problem: UnreachableError | None = None
-        for address in addresses:
-            try:
-                connection = Connection(address)
-            except UnreachableError as error:
-                problem = error
-            else:
-                return cls(connection)
-        raise problem or UnreachableError("No address of a broker was given.")
+        return cls(_first_reachable(addresses))
 
     def __enter__(self) -> Self:
         return self
@@ -83,12 +75,14 @@ class Cluster:
             connection.close()
 
     def any_broker(self) -> Connection:
-        """The broker that was reached first."""
+        """The broker that was reached first, or another one after the connection to it broke."""
+        if self._bootstrap.is_closed:
+            self._bootstrap = _first_reachable([self._bootstrap.address, *self.nodes.values()])
         return self._bootstrap
 
     def broker(self, node_id: int) -> Connection:
         """The broker of that number; one that the cluster no longer names is unreachable."""
-        if node_id not in self._connections:
+        if node_id not in self._connections or self._connections[node_id].is_closed:
             if node_id not in self.nodes:
                 raise UnreachableError(f"Broker {node_id} is not in the cluster at present.")
             self._connections[node_id] = Connection(self.nodes[node_id])
@@ -119,6 +113,16 @@ class Cluster:
             check(answer.error_code, doing=f"{doing} of broker {node_id}")
             answers[node_id] = answer
         return answers
+
+
+def _first_reachable(addresses: Iterable[Address]) -> Connection:
+    problem: UnreachableError | None = None
+    for address in addresses:
+        try:
+            return Connection(address)
+        except UnreachableError as error:
+            problem = error
+    raise problem or UnreachableError("No address of a broker was given.")
 
 
 def patiently(ask: Callable[[], Answer]) -> Answer:

@@ -76,6 +76,11 @@ class Connection:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether somebody hung up: whoever holds it, or the connection itself after a failure."""
+        return self._socket.fileno() < 0
+
     def close(self) -> None:
         """Hang up."""
         self._socket.close()

@@ -19,7 +19,9 @@ from penstock.wire.messages.list_offsets import (
 PARTITIONS_PER_REQUEST_MAX = 2_000
 _REQUEST_TIMEOUT_MS = 10_000
 
-_ABSENT = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
+ABSENT = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
+"""Codes that mean that there is no such topic."""
+
 _NO_LEADER = -1
 
 Ask = Callable[[Connection, Sequence[TopicPartition]], Mapping[TopicPartition, Answer]]
@@ -36,7 +38,7 @@ def find_leaders(cluster: Cluster, topics: Iterable[str] | None = None) -> Leade
         return {}
     leaders: dict[TopicPartition, int] = {}
     for topic in cluster.metadata(wanted).topics:
-        if topic.error_code in _ABSENT:
+        if topic.error_code in ABSENT:
             continue
         if topic.error_code not in PASSING:
             check(topic.error_code, doing=f"read the metadata of topic {topic.name!r}")
@@ -61,7 +63,7 @@ def ask_leaders(
         pending = {partition for partition, answer in answers.items() if answer.error_code in PASSING}
         if not pending:
             break
-    return {partition: answer for partition, answer in answers.items() if answer.error_code not in _ABSENT}
+    return {partition: answer for partition, answer in answers.items() if answer.error_code not in ABSENT}
 
 
 def offsets_at(
