@@ -4,9 +4,10 @@ BIN := .venv/bin
 SEEDS ?= 200
 FUZZ ?= 1000000
 ROUNDS ?= 50
+NODES ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help install run demo test check lint types fuzz sim chaos bench clean
+.PHONY: help install run demo test check lint types fuzz sim chaos interop bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -21,6 +22,7 @@ demo: .venv/.base  ## the main job end to end: serve, produce, consume, copy exa
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
 	$(BIN)/python -m pytest -n 4 --dist worksteal
+	PENSTOCK_TEST_NODES=3 $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop/test_conformance.py
 
 check: lint types
 
@@ -44,8 +46,12 @@ sim: .venv/.dev  ## SEEDS simulated disks, Raft clusters and whole brokers that 
 chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -9 rounds
 	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos --timeout 1800
 
-bench: .venv/.base  ## the benchmark table (about five minutes)
+interop: .venv/.dev  ## the client tests and the copy loop, unchanged, against NODES brokers
+	PENSTOCK_TEST_NODES=$(NODES) $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop tests/chaos/test_copy_loop.py
+
+bench: .venv/.base  ## the benchmark tables (about ten minutes)
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/cluster.py
 
 clean:  ## remove what the targets made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

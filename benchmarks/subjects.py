@@ -31,9 +31,12 @@ class Subject(NamedTuple):
 class PenstockProcess:
     """A ``penstock serve`` on a directory of its own, stopped and removed in the end."""
 
-    def __init__(self, directory: Path, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, directory: Path, settings: Mapping[str, str] | None = None, *, join: str | None = None
+    ) -> None:
         self.data_directory = directory
         self.bootstrap_server = ""
+        self._join = join
         self.ready_seconds = 0.0
         self._settings = settings or {}
         self._process: subprocess.Popen[bytes] | None = None
@@ -85,7 +88,9 @@ class PenstockProcess:
 
     def _arguments(self) -> Sequence[str]:
         settings = [word for key, value in self._settings.items() for word in ("--set", f"{key}={value}")]
-        return ["--listen", "127.0.0.1:0", "--data-dir", str(self.data_directory), *settings]
+        join = [] if self._join is None else ["--join", self._join]
+        listen = self.bootstrap_server or "127.0.0.1:0"
+        return ["--listen", listen, "--data-dir", str(self.data_directory), *join, *settings]
 
     def _first_line(self, deadline: float) -> str:
         assert self._process is not None

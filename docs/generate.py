@@ -59,7 +59,8 @@ def configuration_page() -> str:
 def apis_page() -> str:
     """All served APIs."""
     rows = [
-        f"| {spec.key.value} | {spec.name} | {spec.min_version}–{spec.max_version} | {_flexible_from(spec)} |"
+        f"| {spec.key.value} | {spec.name}{' (private)' if spec.is_private else ''} "
+        f"| {spec.min_version}–{spec.max_version} | {_flexible_from(spec)} |"
         for spec in sorted(APIS.values(), key=lambda spec: spec.key)
         if spec.is_served
     ]
@@ -68,7 +69,7 @@ def apis_page() -> str:
             "# APIs served",
             "",
             "Generated from `penstock.wire.api_keys`. What each does is said in the file of its name in",
-            "`src/penstock/broker/apis/`.",
+            "`src/penstock/broker/apis/`. Private ones are for Penstock's own nodes and told to nobody else.",
             "",
             "| key | API | versions | flexible from |",
             "|---|---|---|---|",

@@ -22,7 +22,10 @@ _NUMBERS = itertools.count()
 
 
 class MakeServer(Protocol):
-    """Starts a broker of the test's own, on an empty directory, gone after the test."""
+    """Starts a broker of the test's own, on an empty directory, gone after the test.
+
+    It is one broker, also where others stand for a cluster, if the test ``is_alone`` with it.
+    """
 
     def __call__(
         self,
@@ -31,6 +34,7 @@ class MakeServer(Protocol):
         environment: Mapping[str, str] | None = None,
         data_directory: Path | None = None,
         start: bool = True,
+        is_alone: bool = False,
     ) -> Server: ...
 
 
@@ -79,8 +83,10 @@ def make_server(tmp_path: Path) -> Iterator[MakeServer]:
         environment: Mapping[str, str] | None = None,
         data_directory: Path | None = None,
         start: bool = True,
+        is_alone: bool = False,
     ) -> Server:
-        one = new_server(tmp_path / f"broker-{len(made)}", settings=settings)
+        make_one = Server if is_alone else new_server
+        one = make_one(tmp_path / f"broker-{len(made)}", settings=settings)
         one.environment.update(environment or {})
         one.data_directory = data_directory or one.data_directory
         made.append(one)

@@ -154,13 +154,16 @@ def produce_body(
 
 
 def create_topics_body(
-    *names: str, partitions: int = 1, configs: Sequence[tuple[str, str]] = (), timeout_ms: int = 10_000
+    *names: str,
+    partitions: int = 1,
+    replicas: int = REPLICATION_FACTOR,
+    configs: Sequence[tuple[str, str]] = (),
+    timeout_ms: int = 10_000,
 ) -> bytes:
     """CreateTopics version 4."""
     settings = array([string(key) + string(value) for key, value in configs])
     topics = [
-        string(name) + struct.pack(">ih", partitions, REPLICATION_FACTOR) + array([]) + settings
-        for name in names
+        string(name) + struct.pack(">ih", partitions, replicas) + array([]) + settings for name in names
     ]
     return array(topics) + struct.pack(">ib", timeout_ms, 0)
 
@@ -423,10 +426,12 @@ class Connection:
         assert error == 0, error
         return {key: (low, high) for key, low, high in (reader.take("hhh") for _ in range(reader.count()))}
 
-    def create_topic(self, name: str, *, partitions: int = 1, **configs: str) -> int:
+    def create_topic(
+        self, name: str, *, partitions: int = 1, replicas: int = REPLICATION_FACTOR, **configs: str
+    ) -> int:
         """The error code; settings are given with underscores for dots."""
         pairs = [(key.replace("_", "."), value) for key, value in configs.items()]
-        body = create_topics_body(name, partitions=partitions, configs=pairs)
+        body = create_topics_body(name, partitions=partitions, replicas=replicas, configs=pairs)
         return read_topic_errors(self.request(CREATE_TOPICS, 4, body))[name]
 
     def produce(

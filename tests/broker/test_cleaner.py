@@ -75,6 +75,8 @@ class Config:
 
 
 class FakePartition:
+    is_being_cut = False
+
     def __init__(self, log: Log) -> None:
         self.log = log
 

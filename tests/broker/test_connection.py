@@ -131,6 +131,18 @@ def test_connection_other_request_waits_for_the_one_before() -> None:
     run(scenario)
 
 
+def test_connection_request_that_others_wait_for_is_told_so() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(FETCH, 1))
+        waiting = await subject.requests.wait_started(1)
+        waiting.when_crowded = lambda: waiting.send([b"first"])
+        subject.writer.write(request(FETCH, 2))
+        (await subject.requests.wait_started(2)).send([b"second"])
+        assert await subject.reader.readexactly(11) == b"firstsecond"
+
+    run(scenario)
+
+
 def test_connection_raft_requests_begin_while_others_wait_and_are_answered_in_order() -> None:
     async def scenario(subject: Rig) -> None:
         subject.writer.write(request(APPEND_ENTRIES, 1) + request(VOTE, 2) + request(APPEND_ENTRIES, 3))

@@ -25,6 +25,18 @@ def test_waiters_passed_offset_settles_those_below_it_in_order() -> None:
     assert len(waiters) == 1
 
 
+def test_waiter_for_what_was_appended_before_is_settled_before_the_others() -> None:
+    waiters = OffsetWaiters()
+    told: list[tuple[str, ErrorCode]] = []
+    for offset in (4, 9, 14):
+        waiters.add(offset, Recorder(str(offset), told))
+    waiters.add(4, Recorder("the same once more", told))
+    waiters.pass_offset(5)
+    assert [name for name, _ in told] == ["4", "the same once more"]
+    waiters.pass_offset(15)
+    assert [name for name, _ in told[2:]] == ["9", "14"]
+
+
 def test_waiters_failed_are_all_told_and_forgotten() -> None:
     waiters = OffsetWaiters()
     told: list[tuple[str, ErrorCode]] = []

@@ -39,11 +39,15 @@ def is_served(connection: Connection) -> bool:
     return True
 
 
+PROMPT_SECONDS_MAX = 15.0
+"""Half of the time after which the first attacker is timed out; a busy machine is slow without any."""
+
+
 def check_is_prompt(server: Server) -> None:
     """Other clients are served now, not after the attackers have been timed out."""
     began = time.monotonic()
     check_pulse(server)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < PROMPT_SECONDS_MAX
 
 
 @pytest.mark.parametrize("setting", ["max.connections", "max.connections.per.ip"])

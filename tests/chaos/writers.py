@@ -158,7 +158,7 @@ class LibrdkafkaWriter:
         partitions: int,
         acks: str,
         is_idempotent: bool,
-        request_timeout_ms: int = 30_000,
+        answer_ms_max: int = 30_000,
     ) -> None:
         self.topic = topic
         self.partitions = partitions
@@ -179,7 +179,9 @@ class LibrdkafkaWriter:
                 "retry.backoff.ms": 20,
                 "reconnect.backoff.ms": 10,
                 "reconnect.backoff.max.ms": 100,
-                "request.timeout.ms": request_timeout_ms,
+                "request.timeout.ms": answer_ms_max,
+                "socket.timeout.ms": 2 * answer_ms_max,
+                "topic.metadata.refresh.interval.ms": answer_ms_max,
                 "message.timeout.ms": 120_000,
                 "queue.buffering.max.messages": 2000,
             }

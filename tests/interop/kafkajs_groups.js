@@ -6,7 +6,7 @@ const { Kafka, logLevel } = require('kafkajs')
 
 const [bootstrap, topic, group, transactionalId] = process.argv.slice(2)
 const kafka = new Kafka({
-  brokers: [bootstrap],
+  brokers: bootstrap.split(','),
   clientId: 'scenario',
   logLevel: logLevel.NOTHING,
   retry: { initialRetryTime: 50, maxRetryTime: 200, retries: 30 }

@@ -10,8 +10,20 @@ const createSocketFactory = require('kafkajs/src/network/socketFactory')
 const consoleLogCreator = require('kafkajs/src/loggers/console')
 const { createLogger, LEVELS } = require('kafkajs/src/loggers')
 
+// A partition that was just made may have a leader who has not heard of it yet; this client does not ask twice.
+async function patiently (ask) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!error.retriable || tries >= 50) throw error
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+  }
+}
+
 const [bootstrap, topic] = process.argv.slice(2)
-const kafka = new Kafka({ brokers: [bootstrap], clientId: 'scenario', logLevel: logLevel.NOTHING, retry: { retries: 3 } })
+const kafka = new Kafka({ brokers: bootstrap.split(','), clientId: 'scenario', logLevel: logLevel.NOTHING, retry: { retries: 3 } })
 
 async function produce (seen) {
   const producer = kafka.producer({ allowAutoTopicCreation: false })
@@ -61,7 +73,7 @@ async function administer (seen) {
     resources: [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries: [{ name: 'retention.ms', value: '-1' }] }]
   })
   await admin.deleteTopicRecords({ topic, partitions: [{ partition: 1, offset: '3' }] })
-  seen.offsetsAfterDeletion = await admin.fetchTopicOffsets(topic)
+  seen.offsetsAfterDeletion = await patiently(() => admin.fetchTopicOffsets(topic))
   await admin.disconnect()
 }
 
@@ -69,7 +81,7 @@ async function readPartition (seen) {
   const logger = createLogger({ level: LEVELS.NOTHING, logCreator: consoleLogCreator })
   const cluster = new Cluster({
     logger,
-    brokers: [bootstrap],
+    brokers: bootstrap.split(','),
     clientId: 'scenario',
     socketFactory: createSocketFactory(),
     connectionTimeout: 5000,

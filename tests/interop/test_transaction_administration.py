@@ -19,9 +19,9 @@ NAME = "payments"
 @pytest.fixture
 def bootstrap(make_server: MakeServer) -> str:
     """A broker that does not verify: a late batch can hang a transaction, as it could before KIP-890."""
-    server = make_server({"transaction.partition.verification.enable": "false"})
+    server = make_server({"transaction.partition.verification.enable": "false"}, is_alone=True)
     with Connection(server.bootstrap) as connection:
-        assert connection.create_topic(TOPIC) == 0
+        assert connection.create_topic(TOPIC, replicas=1) == 0
     return server.bootstrap
 
 

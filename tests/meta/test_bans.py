@@ -64,7 +64,7 @@ BANS = {
             *("threading.Thread", "threading.Timer", "_thread", "concurrent.futures", "multiprocessing"),
             *("asyncio.to_thread", "subprocess", "os.fork", "os.system", "os.popen", "os.spawnl", "os.execv"),
         ),
-        allowed_in=("broker/worker_threads.py", *PROGRAMS),
+        allowed_in=("broker/worker_threads.py", "sim/parallel.py", *PROGRAMS),
     ),
     "tasks": Ban(
         reason="Every task has a name and an owner.",

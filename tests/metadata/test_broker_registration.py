@@ -11,10 +11,9 @@ from tests.metadata.cluster import (
 )
 
 from penstock.metadata.broker_registration import register_in_cluster
-from penstock.metadata.features import supported_features
+from penstock.metadata.features import FEATURES, supported_features
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import FeatureLevelRecord
-from penstock.metadata.registration import FEATURES
 from penstock.metadata.result import Result
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import NodeId
@@ -173,7 +172,16 @@ def test_broker_that_cannot_live_with_the_clusters_features_is_refused() -> None
 
 def test_broker_unknown_so_far_is_in_no_set() -> None:
     image = make_image()
-    new = replace(REQUEST, broker_id=9, log_dirs=(b"new directory   ",))
+    new = replace(REQUEST, broker_id=9, log_dirs=(b"new directory   ",), previous_broker_epoch=-1)
     after = image.apply(register(image, new).records)
     assert only(after) == only(image)
     assert after.brokers[NodeId(9)].is_fenced
+
+
+def test_broker_that_was_forgotten_is_refused() -> None:
+    image = make_image()
+    forgotten = replace(REQUEST, broker_id=9, log_dirs=(b"its directory   ",), previous_broker_epoch=19)
+    result = register(image, forgotten)
+    assert (result.records, result.response.error_code) == ((), ErrorCode.BROKER_ID_NOT_REGISTERED)
+    alone = make_image(brokers=[])
+    assert register(alone, forgotten).response.error_code == ErrorCode.NONE

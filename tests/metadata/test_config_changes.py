@@ -10,7 +10,7 @@ from penstock.metadata.effective_config import broker_config_in, topic_config_in
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import ConfigRecord, TopicRecord
 from penstock.model.error_codes import ErrorCode
-from penstock.model.ids import TopicId
+from penstock.model.ids import NodeId, TopicId
 from penstock.wire.messages import alter_configs as whole
 from penstock.wire.messages import incremental_alter_configs as incremental
 from penstock.wire.messages.incremental_alter_configs import APPEND, DELETE, SET, SUBTRACT
@@ -146,9 +146,9 @@ def test_replacement_takes_away_what_it_does_not_name(image: ClusterImage, confi
         ),
         (make_request(type=8, name="1"), ErrorCode.INVALID_REQUEST, "Unknown resource type 8"),
         (
-            make_request(type=BROKER, name="2"),
+            make_request(type=BROKER, name="9"),
             ErrorCode.INVALID_REQUEST,
-            "Unexpected broker id, expected 1, but received 2",
+            "Unexpected broker id, expected 1, but received 9",
         ),
         (
             make_request(("node.id", SET, "2"), type=BROKER, name="1"),
@@ -261,3 +261,10 @@ def test_whatever_is_accepted_leaves_a_topic_that_works(history: list[list[Chang
         image = image.apply(result.records)
         in_force = topic_config_in(image, "orders", config)
         assert all(in_force.text(name) is not None for name in in_force)
+
+
+def test_controller_changes_settings_of_other_brokers(image: ClusterImage, config: BrokerConfig) -> None:
+    request = make_request(("log.retention.ms", SET, "5"), type=BROKER, name="2")
+    result = incremental_alter_configs(image, request, config=config)
+    assert result.response.responses[0].error_code == ErrorCode.NONE
+    assert image.apply(result.records).broker_configs(NodeId(2)) == {"log.retention.ms": "5"}

@@ -6,7 +6,12 @@ from penstock.config.sources import load_broker_config
 from penstock.metadata.config_changes import incremental_alter_configs
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import ConfigRecord
-from penstock.metadata.replication_rules import TopicRules, agreed_defaults, topic_rules
+from penstock.metadata.replication_rules import (
+    TopicRules,
+    agreed_defaults,
+    overruled_settings,
+    topic_rules,
+)
 from penstock.wire.messages.incremental_alter_configs import (
     SET,
     AlterableConfig,
@@ -96,6 +101,18 @@ def test_first_brokers_own_choice_becomes_everybodys() -> None:
     agreed = image.apply(agreed_defaults(image, choosy))
     assert agreed.cluster_configs() == {"min.insync.replicas": "2"}
     assert list(agreed_defaults(agreed, load_broker_config(flags={"min.insync.replicas": "3"}))) == []
+
+
+def test_later_brokers_choice_has_no_effect_and_is_told() -> None:
+    image = ClusterImage()
+    choosy = load_broker_config(flags={"min.insync.replicas": "2"})
+    agreed = image.apply(agreed_defaults(image, choosy))
+    assert overruled_settings(agreed, choosy) == []
+    assert overruled_settings(agreed, load_broker_config(flags={})) == []
+    assert overruled_settings(image, choosy) == ["min.insync.replicas"]
+    assert overruled_settings(agreed, load_broker_config(flags={"min.insync.replicas": "1"})) == [
+        "min.insync.replicas"
+    ]
 
 
 def test_minimum_is_never_more_than_there_are_replicas() -> None:

@@ -8,6 +8,7 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import NodeId
 from penstock.model.limits import BROKERS_PER_CLUSTER_MAX
 from penstock.wire.messages.join_cluster import (
+    ANY_NODE_ID,
     JoinClusterRequest,
     JoinClusterResponse,
     JoinEndpoint,
@@ -20,13 +21,18 @@ HOST_1 = JoinEndpoint(name="PLAINTEXT", host="host1", port=9001)
 
 
 def join(
-    image: ClusterImage, directory_id: bytes = NEW_DIRECTORY, *, cluster_id: str | None = None
+    image: ClusterImage,
+    directory_id: bytes = NEW_DIRECTORY,
+    *,
+    cluster_id: str | None = None,
+    node_id: int = ANY_NODE_ID,
 ) -> Result[JoinClusterResponse]:
     request = JoinClusterRequest(
         cluster_id=cluster_id,
         directory_id=directory_id,
         endpoints=(JoinEndpoint(name="PLAINTEXT", host="new", port=1),),
         rack="r",
+        node_id=node_id,
     )
     return join_cluster(image, request, cluster_id="here", voters=VOTERS, next_offset=100)
 
@@ -90,3 +96,22 @@ def test_cluster_may_not_grow_without_end() -> None:
         many = many.apply(join(many, number.to_bytes(16, "big")).records)
     assert len(many.brokers) == BROKERS_PER_CLUSTER_MAX
     assert join(many).response.error_code == ErrorCode.POLICY_VIOLATION
+
+
+def test_directory_that_was_told_its_id_gets_it() -> None:
+    assert join(make_image(), node_id=17).response.node_id == 17
+
+
+@pytest.mark.parametrize("voters", [VOTERS, {NodeId(2): directory_of(9)}])
+def test_id_of_another_directory_is_refused(voters: dict[NodeId, bytes]) -> None:
+    image = make_image(brokers=[make_broker(1)]) if TWO in voters else make_image()
+    request = JoinClusterRequest(directory_id=NEW_DIRECTORY, node_id=2)
+    result = join_cluster(image, request, cluster_id="here", voters=voters, next_offset=100)
+    assert result.records == ()
+    assert result.response.error_code == ErrorCode.DUPLICATE_BROKER_REGISTRATION
+    assert "the next free id" in (result.response.error_message or "")
+
+
+def test_directory_keeps_its_id_whatever_it_is_told() -> None:
+    result = join(make_image(), directory_of(2), node_id=3)
+    assert (result.records, result.response.error_code) == ((), ErrorCode.INVALID_REGISTRATION)

@@ -5,7 +5,8 @@ from penstock.metadata.image import ClusterImage
 from penstock.metadata.liveness import BrokerLiveness
 from penstock.metadata.records import UnregisterBrokerRecord
 from penstock.model.error_codes import ErrorCode
-from penstock.model.ids import Millis
+from penstock.model.ids import Millis, NodeId
+from penstock.model.limits import SUSPICION_MS
 from penstock.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 from penstock.wire.schema import replace
 
@@ -175,3 +176,61 @@ def test_forgotten_broker_has_no_session() -> None:
     controller.pass_time(TIMEOUT)
     assert fenced(controller.image) == [ONE, THREE]
     assert not controller.liveness.has_session(TWO, controller.now)
+
+
+def test_broker_that_was_forgotten_a_moment_ago_is_not_shut_out() -> None:
+    controller = Controller(make_image())
+    image = controller.image.apply([UnregisterBrokerRecord(broker_id=TWO, broker_epoch=12)])
+    assert controller.liveness.expired(image, Millis(START + TIMEOUT)) == (ONE, THREE)
+
+
+def test_suspect_broker_that_stays_silent_is_fenced_before_its_time() -> None:
+    controller = Controller(make_image())
+    controller.liveness.suspect(TWO, controller.now)
+    assert controller.liveness.next_deadline(controller.image) == START + SUSPICION_MS
+    controller.pass_time(SUSPICION_MS - 1)
+    assert fenced(controller.image) == []
+    controller.pass_time(1)
+    assert fenced(controller.image) == [TWO]
+    assert not controller.liveness.has_session(TWO, controller.now)
+
+
+def test_suspect_broker_that_is_heard_of_again_has_a_whole_session() -> None:
+    controller = Controller(make_image())
+    controller.liveness.suspect(TWO, controller.now)
+    controller.pass_time(SUSPICION_MS - 1)
+    controller.heartbeat(2)
+    controller.pass_time(SUSPICION_MS)
+    assert fenced(controller.image) == []
+
+
+def test_suspicion_raised_twice_counts_from_the_first() -> None:
+    controller = Controller(make_image())
+    controller.liveness.suspect(TWO, controller.now)
+    controller.pass_time(SUSPICION_MS - 1)
+    controller.liveness.suspect(TWO, controller.now)
+    controller.pass_time(1)
+    assert fenced(controller.image) == [TWO]
+
+
+def test_suspicion_never_makes_a_session_longer() -> None:
+    controller = Controller(make_image())
+    controller.pass_time(TIMEOUT - 1)
+    controller.liveness.suspect(TWO, controller.now)
+    controller.pass_time(1)
+    assert TWO in fenced(controller.image)
+
+
+def test_suspicion_of_somebody_unknown_is_nothing() -> None:
+    controller = Controller(make_image())
+    controller.liveness.suspect(NodeId(9), controller.now)
+    assert controller.liveness.next_deadline(controller.image) == START + TIMEOUT
+
+
+def test_process_that_is_heard_of_lives_and_its_predecessor_does_not_count() -> None:
+    controller = Controller(make_image())
+    controller.pass_time(TIMEOUT - 1)
+    for node_id in (1, 2, 3):
+        controller.liveness.hear(NodeId(node_id), 10 + node_id - (node_id == TWO), controller.now)
+    controller.pass_time(1)
+    assert fenced(controller.image) == [TWO]

@@ -78,6 +78,13 @@ def test_growth_does_not_touch_what_is_large_enough() -> None:
     assert plan_growth(with_offsets([make_partition((1, 2, 3))], brokers(5)), limit=9) == ()
 
 
+def test_internal_topic_grows_as_far_as_its_setting_says() -> None:
+    image = with_offsets([make_partition((1,))], brokers(5))
+    (target,) = plan_growth(image, limit=9, replication_factors={OFFSETS_TOPIC: 2})
+    assert len(target.replicas) == 2
+    assert plan_growth(image, limit=9, replication_factors={OFFSETS_TOPIC: 1}) == ()
+
+
 def test_growing_partition_stays_writable() -> None:
     image = make_image(make_partition((1,)), configs={"min.insync.replicas": "2"})
     target = Target(topic="orders", partition=0, replicas=(ONE, TWO, THREE))

@@ -32,11 +32,23 @@ def test_a_follower_that_hears_nothing_over_an_election_timeout_asks_for_an_elec
 
 
 def test_election_timeouts_are_chosen_randomly_from_a_fixed_interval() -> None:
-    drivers = [Driver(number, voters=voters(number)) for number in range(1, 60)]
+    drivers = [Driver(number, voters=voters(number, 60)) for number in range(1, 60)]
     deadlines = {driver.node.next_deadline() - driver.now for driver in drivers}
     assert len(deadlines) > 40
     assert min(deadlines) >= TIMEOUT
     assert max(deadlines) < 2 * TIMEOUT
+
+
+def test_a_sole_voter_stands_at_once_since_nobody_else_could_lead() -> None:
+    driver = Driver(voters=voters(1))
+    assert driver.node.next_deadline() == driver.now
+    driver.wait(0)
+    assert driver.role() is Role.CANDIDATE
+
+
+def test_a_sole_voter_that_lost_entries_does_not_stand_at_once() -> None:
+    driver = Driver(voters=voters(1), hard_state=HardState(term=1, quarantined_below=5))
+    assert driver.node.next_deadline() >= driver.now + TIMEOUT
 
 
 def test_a_pre_candidate_changes_no_term_and_writes_nothing() -> None:

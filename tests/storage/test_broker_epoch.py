@@ -4,10 +4,18 @@ from random import Random
 
 import pytest
 
-from penstock.storage.broker_epoch import BROKER_EPOCH_FILE, read_broker_epoch, write_broker_epoch
+from penstock.storage.broker_epoch import (
+    BROKER_EPOCH_FILE,
+    LastRegistration,
+    has_been_member,
+    read_last_registration,
+    write_last_registration,
+)
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.memory_machine import MachineStopped
 from penstock.storage.real_filesystem import RealFileSystem
+
+FILE_BYTES = 30
 
 
 def make_disk(seed: int = 1) -> MemoryFileSystem:
@@ -17,46 +25,54 @@ def make_disk(seed: int = 1) -> MemoryFileSystem:
     return disk
 
 
-def test_epoch_is_unknown_in_a_new_directory() -> None:
-    assert read_broker_epoch(make_disk(), "/data") is None
+def last(epoch: int) -> LastRegistration:
+    return LastRegistration(epoch=epoch, incarnation_id=bytes([epoch % 256]) * 16)
+
+
+def test_registration_is_unknown_in_a_new_directory() -> None:
+    disk = make_disk()
+    assert read_last_registration(disk, "/data") is None
+    assert not has_been_member(disk, "/data")
 
 
 @pytest.mark.parametrize("epoch", [0, 17, 2**62])
-def test_epoch_survives_a_power_loss(epoch: int) -> None:
+def test_registration_survives_a_power_loss(epoch: int) -> None:
     disk = make_disk()
-    write_broker_epoch(disk, "/data", 3)
-    write_broker_epoch(disk, "/data", epoch)
+    write_last_registration(disk, "/data", last(3))
+    write_last_registration(disk, "/data", last(epoch))
     disk.power_loss()
-    assert read_broker_epoch(disk, "/data") == epoch
+    assert read_last_registration(disk, "/data") == last(epoch)
+    assert has_been_member(disk, "/data")
 
 
-def test_epoch_is_read_from_a_real_disk(tmp_path: Path) -> None:
-    write_broker_epoch(RealFileSystem(), str(tmp_path), 12)
-    assert read_broker_epoch(RealFileSystem(), str(tmp_path)) == 12
+def test_registration_is_read_from_a_real_disk(tmp_path: Path) -> None:
+    write_last_registration(RealFileSystem(), str(tmp_path), last(12))
+    assert read_last_registration(RealFileSystem(), str(tmp_path)) == last(12)
 
 
-def test_epoch_with_any_rotten_byte_is_unknown() -> None:
-    for position in range(14):
+def test_registration_with_any_rotten_byte_is_unknown_but_was_there() -> None:
+    for position in range(FILE_BYTES):
         disk = make_disk(position)
-        write_broker_epoch(disk, "/data", 12)
+        write_last_registration(disk, "/data", last(12))
         disk.flip_bit(f"/data/{BROKER_EPOCH_FILE}", position)
-        assert read_broker_epoch(disk, "/data") is None
+        assert read_last_registration(disk, "/data") is None
+        assert has_been_member(disk, "/data")
 
 
-@pytest.mark.parametrize("size", [0, 5, 13, 20])
-def test_epoch_in_a_file_of_another_size_is_unknown(size: int) -> None:
+@pytest.mark.parametrize("size", [0, 5, FILE_BYTES - 1, FILE_BYTES + 6])
+def test_registration_in_a_file_of_another_size_is_unknown(size: int) -> None:
     disk = make_disk()
-    write_broker_epoch(disk, "/data", 12)
+    write_last_registration(disk, "/data", last(12))
     disk.open(f"/data/{BROKER_EPOCH_FILE}").truncate(size)
-    assert read_broker_epoch(disk, "/data") is None
+    assert read_last_registration(disk, "/data") is None
 
 
-def test_interrupted_write_leaves_the_old_epoch_or_the_new_one() -> None:
+def test_interrupted_write_leaves_the_old_registration_or_the_new_one() -> None:
     for stop in range(8):
         disk = make_disk(stop)
-        write_broker_epoch(disk, "/data", 1)
+        write_last_registration(disk, "/data", last(1))
         disk.stop_before(disk.operation_count + stop)
         with contextlib.suppress(MachineStopped):
-            write_broker_epoch(disk, "/data", 2)
+            write_last_registration(disk, "/data", last(2))
         disk.power_loss()
-        assert read_broker_epoch(disk, "/data") in (1, 2)
+        assert read_last_registration(disk, "/data") in (last(1), last(2))

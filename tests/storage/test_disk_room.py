@@ -2,6 +2,7 @@ from random import Random
 
 import pytest
 
+from penstock.model.errors import DiskFullError
 from penstock.storage.disk_room import RESERVE_BYTES, DiskRoom, soft_limit_bytes
 from penstock.storage.filesystem import DiskUsage
 from penstock.storage.memory_filesystem import MemoryFileSystem
@@ -84,3 +85,16 @@ def test_reserve_that_finds_no_room_after_all_counts_as_low(monkeypatch: pytest.
     monkeypatch.setattr(fs, "usage", lambda _: answer)
     room.look()
     assert room.is_low
+
+
+def test_write_that_finds_no_room_gets_the_reserve_and_then_nothing() -> None:
+    fs, room = disk(100 * MIB)
+    room.look()
+    fill(fs, 0)
+    file = fs.open("/data/small", create=True)
+    room.use_reserve(lambda: file.write(0, [b"x" * 1000]))
+    assert fs.size("/data/small") == 1000
+    assert not fs.exists("/data/reserve")
+    fill(fs, 0)
+    with pytest.raises(DiskFullError):
+        room.use_reserve(lambda: file.write(1000, [b"x" * 1000]))

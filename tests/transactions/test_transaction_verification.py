@@ -46,9 +46,19 @@ def test_marker_between_question_and_answer_keeps_the_batch_out(
 ) -> None:
     verifications = Verifications()
     guard = verifications.begin(7, 0)
-    verifications.end(7)
+    verifications.end_by_marker(7, 0, TV1)
     assert refused(verifications, 0, guard, produce_version=produce_version) is expected
     assert verifications.begin(7, 0) != guard
+
+
+def test_late_marker_lets_the_next_transaction_of_the_second_protocol_begin() -> None:
+    """It reaches this partition after the producer, to whom the coordinator has given the next epoch."""
+    verifications = Verifications()
+    guard = verifications.begin(7, 1)
+    verifications.end_by_marker(7, 1, TV2)
+    verifications.check(7, 1, guard, produce_version=12)
+    verifications.end_by_marker(7, 2, TV2)
+    assert refused(verifications, 1, guard, produce_version=12) is ErrorCode.TRANSACTION_ABORTABLE
 
 
 def test_guard_of_an_old_epoch_does_not_stand_for_the_next() -> None:

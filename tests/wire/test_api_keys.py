@@ -120,7 +120,13 @@ def test_messages_are_loaded_only_when_asked_for() -> None:
     assert printed.stdout.splitlines() == [modules, f"{modules} penstock.wire.messages.fetch"]
 
 
-@pytest.mark.parametrize("spec", [s for s in APIS.values() if not s.is_served], ids=lambda spec: spec.name)
-def test_api_without_a_handler_is_neither_advertised_nor_served(spec: ApiSpec) -> None:
+def test_api_is_advertised_if_it_is_served_and_not_private() -> None:
+    advertised = {row.api_key for row in advertised_versions()}
+    assert advertised == {spec.key for spec in APIS.values() if spec.is_served and not spec.is_private}
+    assert ApiKey.DECOMMISSION_BROKER in advertised
+
+
+@pytest.mark.parametrize("spec", [s for s in APIS.values() if s.is_private], ids=lambda spec: spec.name)
+def test_private_api_is_served_and_not_advertised(spec: ApiSpec) -> None:
     assert spec.key not in {row.api_key for row in advertised_versions()}
-    assert not is_served(spec.key, spec.max_version)
+    assert is_served(spec.key, spec.max_version)

@@ -170,9 +170,12 @@ REQUESTS = [
         ApiKey.JOIN_CLUSTER,
         0,
         JoinClusterRequest(
-            directory_id=DIRECTORY, endpoints=(JoinEndpoint(name="p", host="h", port=65535),), rack="r"
+            directory_id=DIRECTORY,
+            endpoints=(JoinEndpoint(name="p", host="h", port=65535),),
+            rack="r",
+            node_id=7,
         ),
-        "00" + DIRECTORY_HEX + "02" + ENDPOINT_HEX + "0272" + "00",
+        "00" + DIRECTORY_HEX + "02" + ENDPOINT_HEX + "0272" + "00000007" + "00",
         id="join",
     ),
     pytest.param(
@@ -234,6 +237,13 @@ RESPONSES = [
     ),
     pytest.param(
         ApiKey.ENVELOPE, 0, EnvelopeResponse(error_code=41), "00" + "0029" + "00", id="envelope-refused"
+    ),
+    pytest.param(
+        ApiKey.ENVELOPE,
+        0,
+        EnvelopeResponse(response_data=b"ab", metadata_offset=5),
+        "036162" + "0000" + "01" + "904e" + "08" + "0000000000000005",
+        id="envelope",
     ),
     pytest.param(
         ApiKey.JOIN_CLUSTER,

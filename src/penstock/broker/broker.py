@@ -1,20 +1,30 @@
 """The broker: what it is made of, and the order in which it starts and stops.
 
-Start: take the data directory; replay the metadata log into the image; open every partition that the image
-says is here; bind the address; write the registration; let clients in. Nothing listens before everything
-that was acknowledged can be served.
+Start: take the address; take the data directory, joining a cluster first if it is new and told to; take part
+in the quorum until the image is as new as the leader's; open every partition that the image says is here;
+register; do what the cluster says from there on until it lets this broker in; let clients in. Other brokers
+are served from the moment there is a quorum to ask, since they may need this one to get so far themselves.
+Nobody else is served before everything that was acknowledged can be.
 
-Stop: let nobody new in; let what is under way be answered; flush; close logs; checkpoint; write the clean
-marker, last of all.
+Stop: have others lead what this broker leads; let nobody new in; let what is under way be answered; flush;
+close logs; checkpoint; write the clean marker, last of all.
 """
 
 import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from functools import partial
 
+from penstock.broker.broker_disk import BrokerDisk
 from penstock.broker.cleaner import Cleaner
 from penstock.broker.clock import Clock
+from penstock.broker.control.channel import ControllerChannel
+from penstock.broker.control.controller import Controller
+from penstock.broker.control.following import ImageFollower
+from penstock.broker.control.identity import Identity, find_identity
+from penstock.broker.control.membership import Membership
+from penstock.broker.control.quorum_options import quorum_options
 from penstock.broker.coordination.coordinator import Coordinator
 from penstock.broker.coordination.groups import group_coordinator
 from penstock.broker.coordination.shard_host import HostSurroundings
@@ -27,11 +37,15 @@ from penstock.broker.flush_round import DescriptorFlusher
 from penstock.broker.flusher import Flusher
 from penstock.broker.housekeeping import Housekeeping
 from penstock.broker.kernel_flusher import KernelFlusher
-from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
+from penstock.broker.peers.address import Address
+from penstock.broker.peers.peers import Peers
 from penstock.broker.producer_ids import ProducerIds
-from penstock.broker.quorum import Quorum
+from penstock.broker.quorum.opening import open_quorum
+from penstock.broker.quorum.quorum import Quorum
+from penstock.broker.quorum.surroundings import QuorumSurroundings
 from penstock.broker.replicas import Replicas
+from penstock.broker.replication.replication import Replication
 from penstock.broker.server import Server
 from penstock.broker.tasks import Tasks
 from penstock.broker.transaction_coordinator import TransactionCoordinator
@@ -41,39 +55,35 @@ from penstock.broker.workers import BlockingWorkers
 from penstock.config.broker_config import BrokerConfig
 from penstock.metadata.effective_config import broker_config_in
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.producer_ids import allocate_producer_ids
 from penstock.metadata.records import BrokerEndpoint
-from penstock.metadata.registration import register_broker
-from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, CorruptLogError, FlushFailedError, StorageError
-from penstock.model.ids import NodeId, Offset, TopicId, TopicPartition
-from penstock.model.names import METADATA_TOPIC
+from penstock.metadata.replication_rules import agreed_defaults, overruled_settings
+from penstock.metadata.result import Result
+from penstock.model.errors import ApiError, FlushFailedError, OperatingError, StorageError
+from penstock.model.ids import NodeId
+from penstock.storage.broker_epoch import (
+    LastRegistration,
+    read_last_registration,
+    write_last_registration,
+)
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.kernel_flush import KernelFlush
-from penstock.storage.log import DeletionJob, Log
-from penstock.storage.log_config import UNLIMITED, LogConfig
 from penstock.storage.log_directory import DirectoryOptions, LogDirectory
-from penstock.storage.log_loading import LogSpec
 from penstock.storage.tail_cache import TailCache
 
 logger = logging.getLogger(__name__)
 
-METADATA_PARTITION = TopicPartition(METADATA_TOPIC, 0)
-METADATA_TOPIC_ID = TopicId(bytes(15) + b"\x01")
-METADATA_LOG = LogConfig(retention_ms=UNLIMITED, retention_bytes=UNLIMITED)
-
 STOP_GRACE_SECONDS = 5.0
+CATCH_UP_SECONDS = 5.0
+"""How often a broker that waits for the cluster's metadata says so."""
+
 SHARDS_LOADING_MAX = 1
 """Reading is quick and decoding needs the interpreter: two at once would only keep each other waiting."""
 WILDCARD_HOSTS = ("", "0.0.0.0", "::")
+NO_CONTROLLER = NodeId(-1)
 
 
-class Broker:
+class Broker(BrokerDisk):
     """One node: a data directory, a listener, and everything between them."""
-
-    log_directory: LogDirectory
-    quorum: Quorum
-    partitions: Partitions
 
     def __init__(  # noqa: PLR0913 - the seams of a process, all by name.
         self,
@@ -91,31 +101,36 @@ class Broker:
         self.loop = loop
         self.clock = clock
         self.entropy = entropy
-        self.node_id = NodeId(config.integer("node.id"))
         self.config = config
         self._started_with = config
-        self._filesystem = filesystem
-        self._data_directory = data_directory
+        self.filesystem = filesystem
+        self.data_directory = data_directory
         self.fail = on_fatal
         self.tasks = Tasks(loop)
         self.deadlines = Deadlines(loop)
-        self.workers: BlockingWorkers = WorkerThreads(loop) if workers is None else workers
+        self.workers = WorkerThreads(loop) if workers is None else workers
         self._kernel_flusher = self._open_kernel_flusher()
         self.flusher = Flusher(
             self.workers,
             self._kernel_flusher if descriptors is None else descriptors,
             loop.call_soon,
-            on_full=self._disk_is_full,
+            on_full=self.disk_is_full,
             on_fatal=on_fatal,
         )
         self.tail_cache = TailCache(config.integer("tail.cache.bytes"))
         self.replicas = Replicas()
         self.cleaner = Cleaner(self)
+        self.replication = Replication(self)
         self.fetch_sessions = FetchSessions(
             config.integer("max.incremental.fetch.session.cache.slots"),
             lambda: int.from_bytes(entropy.uuid()[:4], "big") >> 1,
         )
-        self.producer_ids = ProducerIds(self._allocate_producer_ids, self.tasks)
+        self.peers = Peers(loop=loop, clock=clock, client_id="penstock-broker", address_of=self._address_of)
+        self.control = ControllerChannel(self)
+        self.controller = Controller(self)
+        self.membership = Membership(self)
+        self.follower = ImageFollower(self._newest, self._follow)
+        self.producer_ids = ProducerIds(self.control.allocate_producer_ids, self.tasks)
         around = HostSurroundings(
             loop=loop,
             workers=self.workers,
@@ -128,8 +143,22 @@ class Broker:
         self.transactional_appends = TransactionalAppends(self)
         self.server = Server(config, Dispatch(self), clock)
         self.address = ""
-        self._broker_epoch = -1
-        self._is_loaded = False
+        #: Where clients and other brokers find this one.
+        self.endpoints: tuple[BrokerEndpoint, ...] = ()
+        #: As whom the last process here was registered, or this one is.
+        self.last_registration = LastRegistration()
+        #: Whether clients may be served.
+        self.is_ready = False
+
+    @property
+    def node_id(self) -> NodeId:
+        """This broker's number; final once it has its identity."""
+        return NodeId(self._started_with.integer("node.id"))
+
+    @property
+    def broker_epoch(self) -> int:
+        """Tells this process of the broker from those before it."""
+        return self.membership.epoch
 
     @property
     def image(self) -> ClusterImage:
@@ -146,28 +175,38 @@ class Broker:
         """The cluster this broker belongs to."""
         return self.log_directory.meta.cluster_id
 
+    @property
+    def controller_id(self) -> NodeId:
+        """Who decides on metadata, for clients: somebody alive, or -1."""
+        leader = self.quorum.leader_id
+        broker = None if leader is None else self.image.brokers.get(leader)
+        return NO_CONTROLLER if broker is None or broker.is_fenced else broker.node_id
+
     async def start(self) -> None:
-        """Open everything, then let clients in."""
-        self.log_directory = await self.workers.call(self._open_directory)
-        self.quorum = await self._open_quorum()
-        self.config = broker_config_in(self.image, self._started_with)
-        self.partitions = Partitions(
-            node_id=self.node_id,
-            directory=self.log_directory,
-            replicas=self.replicas,
-            flusher=self.flusher,
-            workers=self.workers,
-            tail_cache=self.tail_cache,
-            clock=self.clock,
-            cleaner=self.cleaner,
-        )
-        await self._register()
-        await self.partitions.load(self.image, self.config)
-        self._is_loaded = True
-        for coordinator in self.coordinators:
-            coordinator.follow(self.image, self.image)
+        """Become a member of the cluster, open everything, then let clients in."""
+        await self._bind()
+        try:
+            identity = await find_identity(self)
+            await self._take_directory(identity)
+        except OperatingError:
+            await self.server.stop(0.0)
+            raise
+        self.quorum = await self._open_quorum(identity)
         await self.server.accept()
         self.tasks.start(self.server.watch(), name="watch connections")
+        self.controller.start()
+        await self.quorum.start()
+        await self._catch_up()
+        await self._agree()
+        image, offset = await self._load()
+        await self.membership.register()
+        # What the last process here led, this one does not: roles begin with the registration.
+        self.follower.begin(image, offset)
+        self.tasks.start(self.follower.run(), name="follow the image")
+        self.replication.start()
+        await self.membership.enter()
+        self.is_ready = True
+        self.tasks.start(self.membership.run(), name="send heartbeats")
         self.tasks.start(Housekeeping(self).run(), name="housekeeping")
         self.tasks.start(self.cleaner.run(), name="compact logs")
         logger.info(
@@ -183,10 +222,14 @@ class Broker:
 
     async def stop(self) -> None:
         """Answer what is under way, make everything durable, and say so on disk."""
+        await self.membership.leave()
         for coordinator in self.coordinators:
             coordinator.stop()
+        await self.replication.stop()
         await self.cleaner.stop()
         await self.server.stop(STOP_GRACE_SECONDS)
+        await self.quorum.stop()
+        self.peers.close()
         await self.tasks.stop()
         await self.flusher.drain()
         # Nothing else touches the logs any more, so each may be closed on whichever thread is free.
@@ -198,146 +241,127 @@ class Broker:
             self._kernel_flusher.close()
         logger.info("stopped")
 
-    def check_writable(self) -> None:
-        """Raise KAFKA_STORAGE_ERROR while the disk has too little room."""
-        if self.log_directory.room.is_low:
-            raise ApiError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                "The broker's disk is almost full. Free space, or lower disk.reserve.bytes.",
-            )
-
-    async def checkpoint(self) -> None:
-        """Write down how far every log is."""
-        job = self.log_directory.begin_checkpoint(self.clock.wall_ms(), self._high_watermarks())
-        await self.workers.call(job.run)
-
-    async def checkpoint_derived_files(self) -> None:
-        """Write the index entries and leader epochs that are only in memory yet."""
-        for log in list(self.log_directory.logs.values()):
-            job = log.begin_checkpoint()
-            if job is None:
-                continue
-            try:
-                await self.workers.call(job.run)
-            except StorageError as error:
-                log.fail_checkpoint(job)
-                if isinstance(error, FlushFailedError) or not self._is_deleted(log):
-                    raise
-            else:
-                log.finish_checkpoint(job)
-
-    def _is_deleted(self, log: Log) -> bool:
-        """Whether a log's files may be gone because its topic is."""
-        return log is not self.quorum.log and log.topic_partition.topic not in self.image.topics
-
-    async def expire(self, partition: Partition) -> None:
-        """Roll and expire one partition's segments."""
-        now = self.clock.wall_ms()
-        if partition.log.roll_if_due(now):
-            self.flusher.mark_dirty(partition)
-        job = partition.log.expire(now, partition.high_watermark)
-        if job is None:
-            return
-        await self.checkpoint()  # the log's beginning is on disk before files go
-        await self.workers.call(job.run)
-        self.loop.call_later(job.delay_ms / 1000, self._remove_segments, job)
-        logger.info(
-            "segments expired",
-            extra={"partition": str(partition), "log_start_offset": partition.log.log_start_offset},
-        )
-
-    def _remove_segments(self, job: DeletionJob) -> None:
-        self.tasks.start(self.workers.call(job.remove), name="remove expired segments")
-
-    def _disk_is_full(self) -> None:
-        """A write found no room: refuse producers from now on, and let metadata have the reserve."""
-        self.log_directory.room.is_low = True
-        self.tasks.start(self._use_reserve(), name="use the disk reserve")
-
-    async def _use_reserve(self) -> None:
-        is_released = await self.workers.call(self.log_directory.room.release_reserve)
-        logger.error("disk is full, produce requests are refused", extra={"reserve_given_up": is_released})
-        try:
-            await self._rewind(self.quorum.log)
-        except FlushFailedError as error:
-            self.fail(error)
-
-    async def recover_from_full_disk(self) -> None:
-        """There is room: logs that had to give up a write may go on."""
-        for log in list(self.log_directory.logs.values()):
-            await self._rewind(log)
-        if self.partitions.is_incomplete:
-            await self.quorum.follow_again()
-
-    async def _rewind(self, log: Log) -> None:
-        job = log.begin_rewind()
-        if job is not None:
-            await self.workers.call(job.run)
-            log.finish_rewind(job)
-            logger.info("log takes appends again", extra={"partition": str(log.topic_partition)})
-
-    def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
-        """Damaged data was asked for: say so; whoever asked is answered with an error."""
-        logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
-
     def _open_kernel_flusher(self) -> KernelFlusher | None:
         """The kernel's own flush where it has one and nobody forbids it."""
         queue = KernelFlush.open() if self._started_with.boolean("kernel.flush.enable") else None
         return None if queue is None else KernelFlusher(self.loop, queue)
 
-    def _open_directory(self) -> LogDirectory:
-        config = self._started_with
-        options = DirectoryOptions(
-            node_id=self.node_id,
-            new_uuid=self.entropy.uuid,
-            soft_limit_bytes_max=config.integer("disk.reserve.bytes"),
-            checkpoint_interval_ms=config.integer("log.flush.offset.checkpoint.interval.ms"),
-        )
-        path = self._data_directory
-        directory = LogDirectory.open(self._filesystem, path, options, now=self.clock.wall_ms())
-        if not directory.is_private:
-            logger.warning("others may read the data directory", extra={"directory": path})
-        return directory
-
-    async def _open_quorum(self) -> Quorum:
-        spec = LogSpec(partition=METADATA_PARTITION, topic_id=METADATA_TOPIC_ID, config=METADATA_LOG)
-        load = self.log_directory.begin_create([spec], tail_cache=self.tail_cache, now=self.clock.wall_ms())
-        await self.workers.call(load.run)
-        (log,) = self.log_directory.finish_load(load)
-        _check_metadata_log(log)
-        quorum = Quorum(log, self.flusher, self.clock, self._follow, self.log_directory.record_flushed)
-        await self.workers.call(quorum.replay)
-        return quorum
-
-    async def _register(self) -> None:
-        """Take the address, and make it known; clients are let in later."""
+    async def _bind(self) -> None:
+        """Take the address; clients are let in later."""
         (listener,) = self._started_with.listeners
         port = await self.server.bind(listener.host, listener.port)
         self.address = f"{listener.host or '0.0.0.0'}:{port}"
         host, advertised_port = self._advertised(listener.host, port)
         endpoint = BrokerEndpoint(name=listener.name, host=host, port=advertised_port, security_protocol=0)
-        incarnation = self.entropy.uuid()
-        self._broker_epoch = await self.quorum.submit(
-            lambda image: register_broker(
-                image,
-                node_id=self.node_id,
-                incarnation_id=incarnation,
-                endpoints=(endpoint,),
-                rack=self.config.string("broker.rack") or None,
-                directory_id=self.log_directory.meta.directory_id,
-                has_kept_everything=self.log_directory.was_clean,
-            )
-        )
+        self.endpoints = (endpoint,)
 
     def _advertised(self, host: str, port: int) -> tuple[str, int]:
         for listener in self._started_with.advertised_listeners:
             return listener.host, listener.port
         return (socket.gethostname() if host in WILDCARD_HOSTS else host), port
 
+    async def _take_directory(self, identity: Identity) -> None:
+        """Make the data directory ours, and be who it says."""
+        self._started_with = self.config = self._started_with.with_node_id(identity.node_id)
+        self.log_directory = await self.workers.call(self._open_directory, identity)
+        last = await self.workers.call(read_last_registration, self.filesystem, self.data_directory)
+        self.last_registration = LastRegistration() if last is None else last
+
+    def _open_directory(self, identity: Identity) -> LogDirectory:
+        config = self._started_with
+        options = DirectoryOptions(
+            node_id=identity.node_id,
+            cluster_id=identity.cluster_id,
+            directory_id=identity.directory_id,
+            new_uuid=self.entropy.uuid,
+            soft_limit_bytes_max=config.integer("disk.reserve.bytes"),
+            checkpoint_interval_ms=config.integer("log.flush.offset.checkpoint.interval.ms"),
+        )
+        path = self.data_directory
+        directory = LogDirectory.open(self.filesystem, path, options, now=self.clock.wall_ms())
+        if not directory.is_private:
+            logger.warning("others may read the data directory", extra={"directory": path})
+        return directory
+
+    async def remember_registration(self, registration: LastRegistration) -> None:
+        """Note, durably, as whom this broker is registered."""
+        write = partial(write_last_registration, self.filesystem, self.data_directory, registration)
+        await self.workers.call(self.log_directory.room.use_reserve, write)
+        self.last_registration = registration
+
+    async def _open_quorum(self, identity: Identity) -> Quorum:
+        around = QuorumSurroundings(
+            loop=self.loop,
+            clock=self.clock,
+            entropy=self.entropy,
+            filesystem=self.filesystem,
+            workers=self.workers,
+            tasks=self.tasks,
+            flusher=self.flusher,
+            directory=self.log_directory,
+            tail_cache=self.tail_cache,
+            peers=self.peers,
+            checkpoint=self.checkpoint,
+            fail=self.fail,
+        )
+        options = quorum_options(self._started_with, identity, self.endpoints)
+        quorum = await open_quorum(options, around)
+        quorum.addresses.own = Address(self.endpoints[0].host, self.endpoints[0].port)
+        quorum.on_change = self._image_changed
+        quorum.on_leadership = self._leadership_changed
+        return quorum
+
+    async def _catch_up(self) -> None:
+        """Wait until the image is as new as that of whoever leads; a founder leads at once."""
+        while not await self.quorum.wait_caught_up(seconds_max=CATCH_UP_SECONDS):
+            logger.warning("waiting for the cluster's metadata", extra={"leader": self.quorum.leader_id})
+
+    async def _agree(self) -> None:
+        """Where all brokers must agree, the first one's own choice counts; others are told of theirs."""
+
+        def choose(image: ClusterImage) -> Result[None]:
+            records = () if image.brokers else tuple(agreed_defaults(image, self._started_with))
+            return Result(records=records, response=None)
+
+        if self.quorum.is_leader and not self.image.brokers:
+            try:
+                await self.quorum.submit(choose)
+            except ApiError as error:
+                raise OperatingError(f"The cluster cannot be begun: {error}") from error
+        for name in overruled_settings(self.image, self._started_with):
+            logger.warning("the cluster has agreed otherwise, so this has no effect", extra={"setting": name})
+
+    async def _load(self) -> tuple[ClusterImage, int]:
+        """Open everything that the newest image says is here; returns that image, and where it ends."""
+        image, offset = self._newest()
+        self.config = broker_config_in(image, self._started_with)
+        self.partitions = Partitions(
+            node_id=self.node_id,
+            directory=self.log_directory,
+            replicas=self.replicas,
+            flusher=self.flusher,
+            workers=self.workers,
+            tail_cache=self.tail_cache,
+            clock=self.clock,
+            cleaner=self.cleaner,
+            replication=self.replication,
+        )
+        await self.partitions.load(image, self.config)
+        return image, offset
+
+    def _newest(self) -> tuple[ClusterImage, int]:
+        return self.quorum.image, self.quorum.applied_offset
+
+    def _image_changed(self, before: ClusterImage, image: ClusterImage) -> None:
+        self.membership.image_changed()
+        self.follower.image_changed()
+
+    def _leadership_changed(self) -> None:
+        self.controller.leadership_changed()
+        self.control.leadership_changed()
+
     async def _follow(self, before: ClusterImage, image: ClusterImage) -> None:
         """The image has changed: bring settings and partitions in line with it."""
-        if not self._is_loaded:
-            return
         self.config = broker_config_in(image, self._started_with)
         try:
             await self.partitions.follow(before, image, self.config)
@@ -345,32 +369,16 @@ class Broker:
             self.fail(error)  # the directory of a new partition may be gone after the next outage
             raise
         self.partitions.configure(image, self.config, image.resources_changed_since(before))
+        self.replication.follow(image)
         for coordinator in self.coordinators:
             coordinator.follow(before, image)
 
-    async def _allocate_producer_ids(self) -> range:
-        return await self.quorum.submit(
-            lambda image: allocate_producer_ids(
-                image, broker_id=self.node_id, broker_epoch=self._broker_epoch
-            )
-        )
-
-    def _high_watermarks(self) -> dict[TopicPartition, Offset]:
-        return {
-            TopicPartition(partition.topic, partition.index): Offset(partition.high_watermark)
-            for partition in self.replicas
-        }
+    def _address_of(self, node_id: NodeId) -> Address | None:
+        return self.quorum.addresses.address_of(node_id)
 
     def _close_directory(self) -> None:
         self.log_directory.close(
-            self.clock.wall_ms(), high_watermarks=self._high_watermarks(), broker_epoch=self._broker_epoch
-        )
-
-
-def _check_metadata_log(log: Log) -> None:
-    """The metadata log is authoritative: a damaged one is no basis to serve anything."""
-    if log.is_offline:
-        raise StorageError(
-            f"The metadata log is damaged ({log.refusal}). Topics cannot be known without it: restore "
-            f"{log.directory} from a backup. Nothing has been changed."
+            self.clock.wall_ms(),
+            high_watermarks=self.high_watermarks(),
+            broker_epoch=self.membership.epoch,
         )

@@ -70,7 +70,7 @@ class Cleaner:
         await self._idle.wait()
 
     async def release(self, partitions: Collection[Partition]) -> None:
-        """Let go of logs that are about to be deleted."""
+        """Let go of logs that are about to be deleted, or cut."""
         if self._current in partitions:
             self._must_let_go = True
             self._wake.set()
@@ -115,7 +115,7 @@ class Cleaner:
         due = []
         for partition in self._broker.replicas:
             log = partition.log
-            if not log.config.is_compacted or log in self.uncleanable:
+            if not log.config.is_compacted or log in self.uncleanable or partition.is_being_cut:
                 continue
             try:
                 part = log.cleanable_part(self._broker.clock.wall_ms(), partition.last_stable_offset)

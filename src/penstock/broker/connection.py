@@ -61,7 +61,7 @@ PIPELINES: Mapping[int, str] = {
 class Reply:
     """The place in line of one request; filled once, sent when all before it have been."""
 
-    __slots__ = ("_connection", "frame_bytes", "header", "is_done", "parts")
+    __slots__ = ("_connection", "frame_bytes", "header", "is_done", "parts", "when_crowded")
 
     def __init__(self, connection: "Connection", header: RequestHeader, frame_bytes: int) -> None:
         self._connection = connection
@@ -69,6 +69,8 @@ class Reply:
         self.frame_bytes = frame_bytes
         self.is_done = False
         self.parts: list[Part] = []
+        #: Called when another request waits for this one to be answered.
+        self.when_crowded: Callable[[], None] | None = None
 
     @property
     def client_host(self) -> str:
@@ -312,6 +314,10 @@ class Connection(asyncio.BufferedProtocol):
             reply = Reply(self, header, len(frame))
             self._in_flight.append(reply)
             self._around.requests.serve(header, frame, reply)
+        if queue and self._in_flight:
+            crowded = self._in_flight[0].when_crowded
+            if crowded is not None:
+                crowded()
 
     def _may_start(self, header: RequestHeader) -> bool:
         assert self._outbox is not None

@@ -4,8 +4,9 @@ There are two kinds of handler. Most are ``async def handle(broker, request, hea
 hot ones, Produce and Fetch, are ``def handle(broker, request, reply)``: they fill the reply themselves, now
 or later, and so cost no task.
 
-What cannot be answered ends the connection, as Kafka does it: an unknown API or version, or a body that is
-no request. An error nobody expected does too, and is logged in full; the peer learns nothing.
+What cannot be answered ends the connection, as Kafka does it: an unknown API or version, a body that is no
+request, and while the broker starts, whatever other brokers have no need of. An error nobody expected does
+too, and is logged in full; the peer learns nothing.
 """
 
 import logging
@@ -57,6 +58,9 @@ class Dispatch:
         if not is_served(header.api_key, header.api_version):
             self._refuse(header, reply)
             return
+        if not self._broker.is_ready and not _is_for_peers(ApiKey(header.api_key)):
+            reply.close_connection("the broker is starting")
+            return
         try:
             request = decode_request(header.api_key, header.api_version, frame, header.body_position)
         except DecodeError as error:
@@ -94,3 +98,8 @@ class Dispatch:
             extra={"api": header.api_key, "version": header.api_version, "client": header.client_id},
         )
         reply.close_connection("an error in the broker")
+
+
+def _is_for_peers(key: ApiKey) -> bool:
+    """Whether brokers ask this of each other, also of one that is starting: it may wait for their answer."""
+    return APIS[key].is_private or key is ApiKey.API_VERSIONS

@@ -1,6 +1,7 @@
 """A broker as a process: limits, signals, the ready line, and how it ends.
 
-The process ends in one of four ways: told to stop (0), unable to start (1), a bug (1), a failed flush (74).
+The process ends in one of five ways: told to stop (0), sent home by its cluster, which has taken everything
+from it (0), unable to start (1), a bug (1), a failed flush (74).
 After a failed flush nothing may be acknowledged, written or tidied up any more, so that end is immediate.
 """
 
@@ -71,11 +72,19 @@ async def _run(config: BrokerConfig, data_directory: str) -> int:
         entropy=SystemEntropy(),
         on_fatal=end_at_once,
     )
-    await broker.start()
+    starting = loop.create_task(broker.start(), name="start")
+    told = loop.create_task(stop.wait(), name="wait for a signal")
+    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():
+        # It may wait for a cluster that is not there. Nothing was promised yet: end as if killed.
+        logger.info("stopped before it was ready")
+        os._exit(0)
+    starting.result()
     _settle_memory()
     sys.stdout.write(f"penstock ready on {broker.address}\n")
     sys.stdout.flush()
-    await stop.wait()
+    sent_home = loop.create_task(broker.membership.was_sent_home.wait(), name="wait to be sent home")
+    await asyncio.wait({told, sent_home}, return_when=asyncio.FIRST_COMPLETED)
     logger.info("stopping")
     await broker.stop()
     return 0

@@ -1,6 +1,8 @@
 """Those who wait for an offset to be passed, oldest first."""
 
+from bisect import bisect_right
 from collections import deque
+from operator import itemgetter
 from typing import Protocol
 
 from penstock.model.error_codes import ErrorCode
@@ -14,7 +16,10 @@ class Waiter(Protocol):
 
 
 class OffsetWaiters:
-    """Appends happen in offset order, so the waiters for one partition are sorted by construction."""
+    """Appends happen in offset order, so the waiters for one partition are sorted almost by construction.
+
+    Only those come out of order who wait for what was appended before: with a batch that is a duplicate.
+    """
 
     __slots__ = ("_waiting",)
 
@@ -26,7 +31,11 @@ class OffsetWaiters:
 
     def add(self, last_offset: int, waiter: Waiter) -> None:
         """Settle the waiter once everything up to and including ``last_offset`` is safe."""
-        self._waiting.append((last_offset, waiter))
+        waiting = self._waiting
+        if waiting and waiting[-1][0] > last_offset:
+            waiting.insert(bisect_right(waiting, last_offset, key=itemgetter(0)), (last_offset, waiter))
+        else:
+            waiting.append((last_offset, waiter))
 
     def pass_offset(self, end_offset: int) -> None:
         """Everything below ``end_offset`` is safe now."""

@@ -1,22 +1,21 @@
-"""A Fetch request from its arrival to its answer: read, perhaps wait, perhaps verify, send.
+"""A consumer's Fetch request from its arrival to its answer: read, perhaps wait, send.
 
 A fetch is answered as soon as it has ``min_bytes``, anything went wrong, or its time is up. Until then it
 waits on its partitions and looks again whenever a high watermark moves; nothing polls.
-
-Data that has not been read from disk since the broker started is verified, off the loop, before the first
-byte of it is sent: a batch that rotted on disk is reported, not served.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.fetch_sessions import FetchPlan, FetchPosition, PartitionKey
+from penstock.broker.fetch_verification import answer_verified
 from penstock.broker.partition import Partition
+from penstock.broker.partition_read import NO_REPLICA, PartitionRead
+from penstock.broker.read_replicas import nearer_replica
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
-from penstock.storage.log_reader import LogSlice
-from penstock.storage.transaction_index import AbortedTransaction
+from penstock.replication.divergence import EpochEnd, diverging_epoch
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -31,25 +30,10 @@ class FetchLimits(NamedTuple):
     max_bytes: int
     max_wait_ms: int
     isolation_level: int
-
-
-class PartitionRead(NamedTuple):
-    """What one partition has for the answer."""
-
-    key: PartitionKey
-    code: ErrorCode
-    high_watermark: int = -1
-    last_stable_offset: int = -1
-    log_start_offset: int = -1
-    records: LogSlice | None = None
-    aborted: Sequence[AbortedTransaction] | None = None
-    diverging: tuple[int, int] | None = None
-    partition: Partition | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes of records."""
-        return 0 if self.records is None else self.records.size
+    #: Whether a follower may answer.
+    allows_followers: bool = False
+    #: Where the consumer stands; empty if it does not say.
+    rack: str = ""
 
 
 class ParkedFetch:
@@ -79,7 +63,7 @@ class ParkedFetch:
             return
         self._partitions = [read.partition for read in reads if read.partition is not None]
         for partition in self._partitions:
-            partition.add_fetch_waiter(self)
+            partition.waiters.fetchers[self] = None
         self._timer = self._broker.loop.call_later(self._limits.max_wait_ms / 1000, self._time_is_up)
 
     def wake(self) -> None:
@@ -101,13 +85,13 @@ class ParkedFetch:
         if self._timer is not None:
             self._timer.cancel()
         for partition in self._partitions:
-            partition.remove_fetch_waiter(self)
+            partition.waiters.fetchers.pop(self, None)
         self._partitions = []
 
     def _is_enough(self, reads: list[PartitionRead]) -> bool:
         if not reads:
             return True
-        if any(read.code != ErrorCode.NONE or read.diverging is not None for read in reads):
+        if any(read.is_urgent for read in reads):
             return True
         return sum(read.size for read in reads) >= self._limits.min_bytes
 
@@ -128,7 +112,10 @@ class ParkedFetch:
     ) -> PartitionRead:
         try:
             partition = self._find(key)
-            partition.check_is_here(position.current_leader_epoch)
+            if self._limits.allows_followers:
+                partition.check_readable(position.current_leader_epoch, position.fetch_offset)
+            else:
+                partition.check_is_here(position.current_leader_epoch)
             return self._read_found(key, partition, position, left, is_first=is_first)
         except ApiError as error:
             return PartitionRead(key, error.code)
@@ -146,12 +133,13 @@ class ParkedFetch:
         self, key: PartitionKey, partition: Partition, position: FetchPosition, left: int, *, is_first: bool
     ) -> PartitionRead:
         log = partition.log
+        high_watermark = partition.high_watermark
         stable = partition.last_stable_offset
         is_committed_only = self._limits.isolation_level == READ_COMMITTED
         read = PartitionRead(
             key,
             ErrorCode.NONE,
-            high_watermark=partition.high_watermark,
+            high_watermark=high_watermark,
             last_stable_offset=stable,
             log_start_offset=log.log_start_offset,
             aborted=() if is_committed_only else None,
@@ -159,13 +147,17 @@ class ParkedFetch:
         )
         if (diverging := _divergence(partition, position)) is not None:
             return read._replace(diverging=diverging)
+        if self._limits.rack:
+            preferred = nearer_replica(self._broker, partition, self._limits.rack, position.fetch_offset)
+            if preferred != NO_REPLICA:
+                return read._replace(preferred=preferred)
         if log.is_offline and position.fetch_offset >= log.log_end_offset:
             # More was written than can be read: a reader must not wait for it as if it were still to come.
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, log.refusal or "")
         records = log.read(
             position.fetch_offset,
             max_bytes=max(0, min(position.max_bytes, left)),
-            end_offset=stable if is_committed_only else partition.high_watermark,
+            end_offset=stable if is_committed_only else high_watermark,
             minimum_one_batch=is_first,
         )
         if is_committed_only and records.size:
@@ -175,41 +167,17 @@ class ParkedFetch:
         return read._replace(records=records)
 
     def _deliver(self, reads: list[PartitionRead]) -> None:
-        unverified = [read for read in reads if _needs_verification(read)]
-        if unverified:
-            self._broker.tasks.start(self._verify_then_answer(reads), name="verify fetched data")
-        else:
-            self._answer(reads)
-
-    async def _verify_then_answer(self, reads: list[PartitionRead]) -> None:
-        verified = []
-        for read in reads:
-            if _needs_verification(read):
-                read = await self._verified(read)
-            verified.append(read)
-        self._answer(verified)
-
-    async def _verified(self, read: PartitionRead) -> PartitionRead:
-        assert read.partition is not None
-        try:
-            await self._broker.workers.call(read.partition.log.verify, read.records)
-        except CorruptLogError as error:
-            self._broker.report_corruption(read.partition, error)
-            return PartitionRead(read.key, ErrorCode.CORRUPT_MESSAGE)
-        return read
+        answer_verified(self._broker, reads, self._answer)
 
 
-def _needs_verification(read: PartitionRead) -> bool:
-    if read.records is None or read.partition is None or not read.records.size:
-        return False
-    return read.partition.log.needs_verification(read.records)
-
-
-def _divergence(partition: Partition, position: FetchPosition) -> tuple[int, int] | None:
+def _divergence(partition: Partition, position: FetchPosition) -> EpochEnd | None:
     """Epoch and end offset up to which the reader's history is ours too, if it differs (KIP-595)."""
     if position.last_fetched_epoch < 0:
         return None
-    epoch, end_offset = partition.log.offset_for_leader_epoch(position.last_fetched_epoch)
-    if epoch == position.last_fetched_epoch and end_offset >= position.fetch_offset:
-        return None
-    return epoch, end_offset
+    log = partition.log
+    return diverging_epoch(
+        log.leader_epochs,
+        log_end_offset=log.log_end_offset,
+        fetch_offset=position.fetch_offset,
+        last_fetched_epoch=position.last_fetched_epoch,
+    )

@@ -1,26 +1,33 @@
-"""Opens, creates and deletes partitions so that what is on disk follows the cluster image."""
+"""Opens, creates and deletes partitions so that what is on disk follows the cluster image, and tells every
+partition its role.
+
+Roles of partitions that are open change before anything is awaited: who leads no more must not go on for as
+long as some other topic's files are being made.
+"""
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from penstock.broker.cleaner import Cleaner
 from penstock.broker.clock import Clock
 from penstock.broker.flusher import Flusher
 from penstock.broker.partition import Partition
+from penstock.broker.partition_role import PartitionSurroundings, role_news
 from penstock.broker.replicas import Replicas
+from penstock.broker.replication.replication import Replication
 from penstock.broker.topic_settings import log_config, produce_rules
 from penstock.broker.workers import BlockingWorkers
 from penstock.config.broker_config import BrokerConfig
 from penstock.metadata.effective_config import topic_config_in
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.replication_rules import TopicRules, topic_rules
 from penstock.metadata.resources import ConfigResource, ResourceType
 from penstock.metadata.topic_image import PartitionImage, TopicImage
-from penstock.model.errors import DiskFullError, StorageError
-from penstock.model.ids import NodeId, Offset, TopicPartition
+from penstock.model.errors import DiskFullError, FlushFailedError, StorageError
+from penstock.model.ids import NodeId, Offset, TopicId, TopicPartition
 from penstock.records.validation import ProduceRules
-from penstock.replication.leader import PartitionLeader
 from penstock.storage.log import Log
 from penstock.storage.log_config import LogConfig
 from penstock.storage.log_directory import LogDirectory
@@ -35,13 +42,12 @@ class TopicSettings(NamedTuple):
 
     log: LogConfig
     rules: ProduceRules
-    min_insync_replicas: int
 
 
 class Partitions:
     """Keeps the replicas of one data directory in step with an image."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a broker is made of, all by name.
         self,
         *,
         node_id: NodeId,
@@ -52,6 +58,7 @@ class Partitions:
         tail_cache: TailCache,
         clock: Clock,
         cleaner: Cleaner,
+        replication: Replication,
     ) -> None:
         self._node_id = node_id
         self._directory = directory
@@ -61,31 +68,63 @@ class Partitions:
         self._tail_cache = tail_cache
         self._clock = clock
         self._cleaner = cleaner
-        #: Whether a full disk kept some partition from being made; tried again with the next ``follow``.
-        self.is_incomplete = False
+        self._replication = replication
+        self._around = PartitionSurroundings(
+            node_id=node_id, flusher=flusher, on_flushed=directory.record_flushed, orders=replication
+        )
+        self._broker_epochs: Mapping[NodeId, int] = {}
+        #: Whether every partition has been told its role once.
+        self._have_roles = False
+        #: Replicas that may lack something they once had on disk, as ``load`` found them.
+        self.lost: list[tuple[TopicId, int]] = []
+        #: Partitions that a full disk kept from being made or opened; tried again with the next ``follow``.
+        self._without_room: set[TopicPartition] = set()
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether there are partitions that a full disk kept from being made or opened."""
+        return bool(self._without_room)
 
     async def load(self, image: ClusterImage, config: BrokerConfig) -> None:
-        """Open everything that the image says is here, at start."""
+        """Open everything that the image says is here, at start; ``take_roles`` is for later."""
         specs = self._specs(image, config, image.topics.values())
         load = self._directory.begin_load(specs, tail_cache=self._tail_cache, now=self._clock.wall_ms())
+        self._replicas.image = image
         await self._run(load, image, config)
+        self.lost = [
+            (job.spec.topic_id, job.spec.partition.partition)
+            for job in load.jobs
+            if self._may_have_lost(job, image)
+        ]
         for made in load.made:
             logger.warning(
                 "directory of a known partition was missing, made empty", extra={"directory": made}
             )
 
+    def take_roles(self, image: ClusterImage) -> None:
+        """Tell every partition its role: from now on this broker takes part."""
+        self._have_roles = True
+        self._replicas.image = image
+        self._broker_epochs = active_brokers(image)
+        self._tell_roles(image, image.topics.values())
+
     async def follow(self, before: ClusterImage, image: ClusterImage, config: BrokerConfig) -> None:
-        """Make the disk agree with a new image."""
-        gone = [
-            topic for topic_id, topic in before.topics_by_id.items() if topic_id not in image.topics_by_id
-        ]
+        """Make roles and the disk agree with a new image."""
+        gone = list(self._gone(before, image))
+        changed = self._changed(before, image)
+        self._replicas.image = image
+        self._without_room.clear()
+        for partition in gone:
+            self._replicas.remove(partition)
+        for topic_id, topic in before.topics_by_id.items():
+            if topic_id not in image.topics_by_id:
+                self._replicas.forget_unavailable(topic.name)
+        if self._have_roles:
+            self._follow_brokers(before, image)
+            self._tell_roles(image, changed)
+        else:
+            self.take_roles(image)
         await self._delete(gone)
-        changed = [
-            topic
-            for topic in image.topics.values()
-            if self.is_incomplete or topic is not before.topics.get(topic.name)
-        ]
-        self.is_incomplete = False
         await self._create(changed, image, config)
 
     def configure(
@@ -110,17 +149,76 @@ class Partitions:
             except DiskFullError as error:
                 for spec in specs:
                     self._note_unavailable(spec.partition, error)
+            made = {spec.partition.topic for spec in specs}
+            self._tell_roles(image, [topic for topic in image.topics.values() if topic.name in made])
 
-    async def _delete(self, topics: list[TopicImage]) -> None:
-        gone = [partition for topic in topics for partition in self._replicas.remove_topic(topic.name)]
+    async def _delete(self, gone: list[Partition]) -> None:
         if not gone:
             return
+        await self._replication.release(gone)
         await self._cleaner.release(gone)
         await self._flusher.release(gone)
         names = [TopicPartition(partition.topic, partition.index) for partition in gone]
         job = self._directory.begin_delete(names, self._clock.wall_ms())
         await self._workers.call(job.run)
         self._directory.finish_delete(job)
+
+    def _gone(self, before: ClusterImage, image: ClusterImage) -> Iterator[Partition]:
+        """Partitions that are here and should not be, of topics that are gone or have moved."""
+        for topic_id, topic in before.topics_by_id.items():
+            now = image.topics_by_id.get(topic_id)
+            if now is not topic:
+                for partition in self._replicas.of_topic(topic.name):
+                    if partition.topic_id == topic_id and not self._belongs_here(partition, now):
+                        yield partition
+
+    def _belongs_here(self, partition: Partition, topic: TopicImage | None) -> bool:
+        return topic is not None and self._node_id in topic.partitions[partition.index].replicas
+
+    def _changed(self, before: ClusterImage, image: ClusterImage) -> list[TopicImage]:
+        """Topics of which there is something new to say."""
+        resources = image.resources_changed_since(before)
+        names = {each.name for each in resources if each.type is ResourceType.TOPIC}
+        is_all = self.is_incomplete or not self._have_roles or len(names) < len(resources)
+        return [
+            topic
+            for topic in image.topics.values()
+            if is_all or topic is not before.topics.get(topic.name) or topic.name in names
+        ]
+
+    def _follow_brokers(self, before: ClusterImage, image: ClusterImage) -> None:
+        if image.brokers is before.brokers:
+            return
+        epochs = active_brokers(image)
+        if epochs != self._broker_epochs:
+            self._broker_epochs = epochs
+            for partition in self._replicas:
+                partition.brokers_changed(epochs)
+
+    def _tell_roles(self, image: ClusterImage, topics: Iterable[TopicImage]) -> None:
+        for topic in topics:
+            rules = topic_rules(image, topic.name)
+            for partition in self._replicas.of_topic(topic.name):
+                if partition.topic_id == topic.topic_id:
+                    self._tell_role(partition, topic.partitions[partition.index], rules)
+
+    def _tell_role(self, partition: Partition, told: PartitionImage, rules: TopicRules) -> None:
+        """Unless it has heard just that: most partitions of a topic that changed have not."""
+        if partition.told != (told, rules):
+            partition.told = told, rules
+            partition.take_role(role_news(told, rules, self._broker_epochs))
+
+    def _may_have_lost(self, job: LoadJob, image: ClusterImage) -> bool:
+        """Whether the replica may lack something that others count on it to have.
+
+        A directory that was not there is no sign of it: perhaps the last process died before it made that of
+        a new partition. If it has ever held something, the log knows, and calls itself damaged.
+        """
+        if job.log is None:
+            return job.spec.partition not in self._without_room
+        if job.log.is_offline:
+            return True
+        return not self._directory.was_clean and topic_rules(image, job.spec.partition.topic).accepts_loss
 
     def _specs(
         self, image: ClusterImage, config: BrokerConfig, topics: Iterable[TopicImage]
@@ -145,53 +243,52 @@ class Partitions:
         settings = {name: _settings(image, config, name) for name in names}
         for job in load.jobs:
             if job.log is not None:
-                self._add(job.spec, job.log, image, settings[job.spec.partition.topic])
+                self._add(job.spec, job.log, settings[job.spec.partition.topic])
 
     async def _open(self, job: LoadJob) -> None:
-        """Open one log; one that cannot be opened must not keep the others from being served."""
+        """Open one log; one that cannot be opened must not keep the others from being served.
+
+        A flush that fails is no fault of this log's: the process must end, and the next one look again.
+        """
         try:
             await self._workers.call(job.run)
+        except FlushFailedError:
+            raise
         except StorageError as error:
             self._note_unavailable(job.spec.partition, error)
 
     def _note_unavailable(self, partition: TopicPartition, error: StorageError) -> None:
-        self.is_incomplete |= isinstance(error, DiskFullError)
+        if isinstance(error, DiskFullError):
+            self._without_room.add(partition)
         self._replicas.unavailable[partition] = str(error)
         logger.error("partition cannot be opened", extra={"partition": str(partition), "reason": str(error)})
 
-    def _add(self, spec: LogSpec, log: Log, image: ClusterImage, settings: TopicSettings) -> None:
+    def _add(self, spec: LogSpec, log: Log, settings: TopicSettings) -> None:
         name, index = spec.partition
         _report_recovery(log)
+        # It may lag, and what lies below the log's start is no more in question.
+        remembered = self._directory.high_watermark(spec.partition) or 0
         self._replicas.add(
             Partition(
                 topic=name,
                 topic_id=spec.topic_id,
                 index=index,
                 log=log,
-                leader=self._leader(image.topics[name].partitions[index], log, settings.min_insync_replicas),
+                high_watermark=Offset(max(remembered, log.log_start_offset)),
                 rules=settings.rules,
-                flusher=self._flusher,
-                on_flushed=self._directory.record_flushed,
+                around=self._around,
             )
         )
 
-    def _leader(self, partition: PartitionImage, log: Log, min_insync_replicas: int) -> PartitionLeader:
-        # Alone in the in-sync set, what is on our disk is what is committed.
-        return PartitionLeader(
-            node_id=self._node_id,
-            leader_epoch=partition.leader_epoch,
-            replicas=partition.replicas,
-            isr=partition.isr,
-            min_insync_replicas=min_insync_replicas,
-            high_watermark=Offset(log.flushed_offset),
-        )
+
+def active_brokers(image: ClusterImage) -> dict[NodeId, int]:
+    """Brokers that may lead and be in sync, with the epochs of their processes."""
+    return {broker.node_id: broker.epoch for broker in image.brokers.values() if broker.is_active}
 
 
 def _settings(image: ClusterImage, config: BrokerConfig, topic: str) -> TopicSettings:
     settings = topic_config_in(image, topic, config)
-    return TopicSettings(
-        log_config(settings, config), produce_rules(settings), settings.integer("min.insync.replicas")
-    )
+    return TopicSettings(log_config(settings, config), produce_rules(settings))
 
 
 def _report_recovery(log: Log) -> None:

@@ -1,12 +1,12 @@
 """The transaction coordinator in a broker: shards of ``__transaction_state``, and whoever needs their word.
 
 Leaders ask here before the first batch of a transaction enters a log, and the group coordinator before the
-first offsets of one do (KIP-890). Both may be on another broker one day; that is why the question is the
-very request that brokers send each other, AddPartitionsToTxn.
+first offsets of one do (KIP-890). The shard may be on another broker; that is why the question is the very
+request that brokers send each other, AddPartitionsToTxn.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.coordinator import Coordinator
@@ -15,13 +15,14 @@ from penstock.broker.coordination.internal_topic import InternalTopic, partition
 from penstock.broker.coordination.shard_host import HostSurroundings, ShardHost
 from penstock.broker.coordination.shard_kind import Shard, ShardKind
 from penstock.broker.transaction_orders import TransactionOrders
+from penstock.broker.transaction_words import VERSION, RemoteWords, Words, words_in
 from penstock.broker.transactional_appends import Question, is_open, is_word_needed, verifications_of
 from penstock.config.broker_config import BrokerConfig
 from penstock.coordinator.events import TopicsDeleted
 from penstock.coordinator.patterns import compile_pattern
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, InvariantError
+from penstock.model.errors import ApiError
 from penstock.model.ids import TopicPartition
 from penstock.model.names import TRANSACTIONS_TOPIC
 from penstock.storage.producer_state import stale_epoch
@@ -34,7 +35,6 @@ from penstock.wire.api_keys import ApiKey
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
@@ -46,12 +46,15 @@ if TYPE_CHECKING:
 WORD_SECONDS_MAX = 10.0
 """How long a batch waits for the coordinator before its producer is told to try again."""
 
-CONCURRENT_RETRIES = 5
-CONCURRENT_RETRY_SECONDS = 0.02
+TRIES_MAX = 6
+RETRY_SECONDS = 0.02
 """A producer of the second protocol begins its next transaction while the last one is being completed, which
-takes moments: it is spared the way back and forth."""
+takes moments; so may the news that another broker is the coordinator. It is spared the way back and forth."""
 
-_FROM_LEADER = RequestHeader(ApiKey.ADD_PARTITIONS_TO_TXN, 5, 0, None, 0)
+_ELSEWHERE = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.NETWORK_EXCEPTION})
+"""Answers after which it is worth looking again who the coordinator is."""
+
+_FROM_LEADER = RequestHeader(ApiKey.ADD_PARTITIONS_TO_TXN, VERSION, 0, None, 0)
 
 
 class TransactionCoordinator(Coordinator):
@@ -68,20 +71,21 @@ class TransactionCoordinator(Coordinator):
             carry_out=self.orders.carry_out,
             refresh=lambda shard: None,
             follow=_follow,
+            leave=self.orders.stop,
         )
+        self._remote = RemoteWords(broker)
         super().__init__(broker, kind, around, lambda: transactions_topic(broker.config))
 
-    async def word_on(
-        self, question: Question, partitions: Sequence[TopicPartition]
-    ) -> Mapping[TopicPartition, ErrorCode]:
+    async def word_on(self, question: Question, partitions: Sequence[TopicPartition]) -> Words:
         """Whether these partitions are in a transaction, which is to be made so unless it is only asked."""
         try:
             async with asyncio.timeout(WORD_SECONDS_MAX):
-                for _ in range(CONCURRENT_RETRIES):
+                words = await self._word_on(question, partitions)
+                for _ in range(1, TRIES_MAX):
+                    if not _is_worth_repeating(question, words):
+                        break
+                    await asyncio.sleep(RETRY_SECONDS)
                     words = await self._word_on(question, partitions)
-                    if question.is_verify_only or ErrorCode.CONCURRENT_TRANSACTIONS not in words.values():
-                        return words
-                    await asyncio.sleep(CONCURRENT_RETRY_SECONDS)
                 return words
         except TimeoutError:
             return dict.fromkeys(partitions, ErrorCode.REQUEST_TIMED_OUT)
@@ -95,7 +99,8 @@ class TransactionCoordinator(Coordinator):
         if producer_id < 0 or epoch < 0:
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING
         try:
-            partition = self._broker.groups.host_for(request.group_id).partition
+            host = self._broker.groups.host_for(request.group_id)
+            partition = host.partition
             producer = partition.log.producers.get(producer_id)
             if producer is not None and epoch < producer.epoch:
                 raise stale_epoch(producer, epoch)
@@ -111,15 +116,15 @@ class TransactionCoordinator(Coordinator):
             word = (await self.word_on(question, [name]))[name]
             if word is not ErrorCode.NONE:
                 return offset_error(word, api_version)
+            if not host.is_in_office:
+                return ErrorCode.NOT_COORDINATOR
             if not is_open(partition, producer_id, epoch):
                 verifications.check_offsets(producer_id, epoch, guard, offset_commit_version=api_version)
         except ApiError as error:
             return error.code
         return ErrorCode.NONE
 
-    async def _word_on(
-        self, question: Question, partitions: Sequence[TopicPartition]
-    ) -> Mapping[TopicPartition, ErrorCode]:
+    async def _word_on(self, question: Question, partitions: Sequence[TopicPartition]) -> Words:
         transaction = AddPartitionsToTxnTransaction(
             transactional_id=question.transactional_id,
             producer_id=question.producer_id,
@@ -130,16 +135,17 @@ class TransactionCoordinator(Coordinator):
                 for topic, numbers in by_topic(partitions)
             ),
         )
-        request = AddPartitionsToTxnRequest(transactions=(transaction,))
-        response = await self.ask(question.transactional_id, request, _FROM_LEADER)
-        if not isinstance(response, AddPartitionsToTxnResponse):
-            raise InvariantError(f"the coordinator answered a leader with {response}")
-        (result,) = response.results_by_transaction
-        return {
-            TopicPartition(topic.name, each.partition_index): ErrorCode(each.partition_error_code)
-            for topic in result.topic_results
-            for each in topic.results_by_partition
-        }
+        index = self.index_for(question.transactional_id)
+        leader = self.leader_of(index)
+        if leader is None or leader == self._broker.node_id or self.is_here(index):
+            request = AddPartitionsToTxnRequest(transactions=(transaction,))
+            return words_in(await self.ask(question.transactional_id, request, _FROM_LEADER), transaction)
+        return await self._remote.ask(leader, transaction)
+
+    def follow(self, before: ClusterImage, image: ClusterImage) -> None:
+        """Also the batches that wait for a coordinator: their partitions may be led by others now."""
+        super().follow(before, image)
+        self._broker.transactional_appends.follow()
 
     def _make_shard(self, leader_epoch: int) -> Shard:
         broker = self._broker
@@ -179,10 +185,13 @@ def transaction_settings(config: BrokerConfig, *, offsets_partition_count: int) 
     )
 
 
-def _follow(host: ShardHost, before: ClusterImage, image: ClusterImage) -> None:
+def _follow(host: ShardHost, image: ClusterImage, gone: Sequence[str]) -> None:
     """What is gone needs no marker; a shard that loads finds out by itself."""
-    if image.topics is before.topics:
-        return
-    gone = [name for name in before.topics if name not in image.topics]
     if gone:
         host.tell(TopicsDeleted(topics=gone))
+
+
+def _is_worth_repeating(question: Question, words: Words) -> bool:
+    codes = frozenset(words.values())
+    is_being_completed = ErrorCode.CONCURRENT_TRANSACTIONS in codes and not question.is_verify_only
+    return is_being_completed or not codes.isdisjoint(_ELSEWHERE)

@@ -7,6 +7,7 @@ has it: from then on it cannot be lost, and readers of committed records see wha
 import asyncio
 from typing import TYPE_CHECKING
 
+from penstock.broker.coordination.partition_lookup import partition_image
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -41,14 +42,24 @@ def write_marker(
     """Append a marker now; the future tells when it is committed, or why it is not."""
     committed = Committed(broker.loop)
     try:
-        partition = broker.replicas.by_name(*name)
-        partition.check_is_here()
+        partition = _led_here(broker, name)
         last_offset = _append(broker, partition, marker, version)
     except ApiError as error:
         committed.settle(error.code)
     else:
         partition.await_commit(last_offset, committed)
     return committed.future
+
+
+def _led_here(broker: "Broker", name: TopicPartition) -> Partition:
+    """The partition, if this broker leads it and may write to it; NOT_LEADER_OR_FOLLOWER if another does."""
+    known = partition_image(broker.image, name)
+    if known is not None and broker.node_id not in known.replicas:
+        raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    partition = broker.replicas.by_name(*name)
+    partition.check_is_here()
+    partition.leader.check_enough_replicas()
+    return partition
 
 
 def _append(
@@ -65,7 +76,7 @@ def _append(
         return partition.log.log_end_offset - 1
     if partition.topic == OFFSETS_TOPIC:
         # The group coordinator learns what its pending offsets have come to, in the order of the log.
-        last_offset = broker.groups.host_at(partition.index).append_marker(marker).last_offset
+        last_offset = broker.groups.append_marker(partition.index, marker).last_offset
     elif partition.is_internal:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"No transaction writes to {partition.topic}.")
     else:
@@ -73,5 +84,5 @@ def _append(
         batch = build_transaction_marker(marker, timestamp=now)
         last_offset = partition.append(batch, read_header(batch), now, is_client=False).last_offset
     if partition.verifications is not None:
-        partition.verifications.end(marker.producer_id)
+        partition.verifications.end_by_marker(marker.producer_id, marker.producer_epoch, version)
     return last_offset

@@ -7,6 +7,8 @@ it, so that its batches keep their order and share the coordinator's word. Parti
 other, though all that wait for the same transaction are asked about together.
 
 Batches wait in the buffers of their requests; together they may hold ``TRANSACTIONAL_BYTES_WAITING_MAX``.
+When the broker stops leading their partition they are refused, and its guards are forgotten: the next leader
+asks for itself.
 """
 
 from collections import deque
@@ -58,11 +60,12 @@ class TransactionalBatch:
         return is_open(self.partition, self.header.producer_id, self.header.producer_epoch)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Queue:
     """Batches of one producer for one partition that wait for the same word, in order of arrival."""
 
     partition: Partition
+    verifications: "PartitionVerifications"
     guard: int
     batches: deque[TransactionalBatch] = field(default_factory=deque)
 
@@ -70,22 +73,30 @@ class _Queue:
     def name(self) -> TopicPartition:
         return TopicPartition(self.partition.topic, self.partition.index)
 
+    @property
+    def is_led(self) -> bool:
+        """Whether this broker leads the partition, and nobody has since the first batch came."""
+        partition = self.partition
+        return partition.is_leader and partition.leader_epoch == self.verifications.leader_epoch
+
 
 class PartitionVerifications(Verifications):
-    """The guards of a partition, and who waits under each of them."""
+    """The guards of a partition in one leader epoch, and who waits under each of them."""
 
-    __slots__ = ("queues",)
+    __slots__ = ("leader_epoch", "queues")
 
-    def __init__(self) -> None:
+    def __init__(self, leader_epoch: int) -> None:
         super().__init__()
+        self.leader_epoch = leader_epoch
         self.queues: dict[int, _Queue] = {}
 
 
 def verifications_of(partition: Partition) -> PartitionVerifications:
     """Those of a partition; most partitions never see a transaction and have none."""
-    if partition.verifications is None:
-        partition.verifications = PartitionVerifications()
-    return partition.verifications
+    known = partition.verifications
+    if known is None or known.leader_epoch != partition.leader_epoch:
+        known = partition.verifications = PartitionVerifications(partition.leader_epoch)
+    return known
 
 
 def is_open(partition: Partition, producer_id: int, producer_epoch: int) -> bool:
@@ -110,6 +121,8 @@ class TransactionalAppends:
         self._broker = broker
         #: Who begins to wait in this turn of the loop.
         self._unasked: dict[Question, list[_Queue]] = {}
+        #: Everybody who waits, asked about or not.
+        self._waiting: dict[_Queue, None] = {}
         self._waiting_bytes = 0
 
     def submit(self, transactional_id: str | None, entry: TransactionalBatch) -> None:
@@ -129,13 +142,21 @@ class TransactionalAppends:
         self._check_room(entry)
         queue = verifications.queues.get(guard)
         if queue is None:
-            queue = verifications.queues[guard] = _Queue(partition=entry.partition, guard=guard)
+            queue = _Queue(partition=entry.partition, verifications=verifications, guard=guard)
+            verifications.queues[guard] = queue
+            self._waiting[queue] = None
             self._ask_later(
                 Question(transactional_id, header.producer_id, header.producer_epoch, is_only_asked),
                 queue,
             )
         queue.batches.append(entry)
         self._waiting_bytes += len(entry.batch)
+
+    def follow(self) -> None:
+        """Leaders have changed, perhaps: refuse what waits for partitions that this broker leads no more."""
+        for queue in list(self._waiting):
+            if not queue.is_led:
+                self._end(queue, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def _check_room(self, entry: TransactionalBatch) -> None:
         if self._waiting_bytes + len(entry.batch) > TRANSACTIONAL_BYTES_WAITING_MAX:
@@ -165,27 +186,32 @@ class TransactionalAppends:
 
     def _end(self, queue: _Queue, word: ErrorCode) -> None:
         """The word is here: append all that waits for it, or refuse all of it."""
-        verifications_of(queue.partition).queues.pop(queue.guard, None)
+        if queue not in self._waiting:
+            return  # Refused already.
+        del self._waiting[queue]
+        queue.verifications.queues.pop(queue.guard, None)
         for entry in queue.batches:
             self._waiting_bytes -= len(entry.batch)
             try:
                 if word is not ErrorCode.NONE:
                     raise ApiError(produce_error(word, entry.produce_version))
-                self._append_verified(entry, queue.guard)
+                self._append_verified(entry, queue)
             except ApiError as error:
                 entry.outcome.fail(error)
             else:
                 entry.outcome.await_acks(entry.acks)
 
-    def _append_verified(self, entry: TransactionalBatch, guard: int) -> None:
+    def _append_verified(self, entry: TransactionalBatch, queue: _Queue) -> None:
         """Much may have happened since the batch came."""
         partition, header = entry.partition, entry.header
         partition.check_is_here()
+        if not queue.is_led:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if not entry.is_open_in_log:
-            verifications_of(partition).check(
+            queue.verifications.check(
                 header.producer_id,
                 header.producer_epoch,
-                guard,
+                queue.guard,
                 produce_version=entry.produce_version,
                 sequence=header.base_sequence,
             )

@@ -27,6 +27,7 @@ _EXAMPLES = example_text(
     "penstock serve",
     "penstock serve --data-dir /var/lib/penstock --listen 192.0.2.7:9092",
     "penstock serve --config server.properties --set log.retention.hours=24",
+    "penstock serve --data-dir second --listen 127.0.0.1:9093 --join 127.0.0.1:9092",
     "penstock serve --listen 127.0.0.1:0    (takes a free port and prints it)",
     "penstock serve --workers 4    (four brokers, on ports 9092 to 9095)",
 )
@@ -82,7 +83,13 @@ def _new_parser() -> ArgumentParser:
         *("-b", "--broker-id", "--node-id"),
         dest="node_id",
         metavar="N",
-        help="this broker's number (default: 1)",
+        help="this broker's number (default: 1, or the next free one of the cluster it joins)",
+    )
+    add(
+        *("-j", "--join"),
+        dest="join",
+        metavar="HOST:PORT[,...]",
+        help="become part of the cluster that these brokers belong to; one that lives is enough",
     )
     add(
         *("-c", "--config"),
@@ -125,5 +132,10 @@ def _check_served_alone(data_directory: str) -> None:
 
 def _named_flags(options: Namespace) -> dict[str, str]:
     """The settings behind the options that were given."""
-    given = {"log.dirs": options.data_dir, "listeners": options.listen, "node.id": options.node_id}
+    given = {
+        "log.dirs": options.data_dir,
+        "listeners": options.listen,
+        "node.id": options.node_id,
+        "controller.quorum.bootstrap.servers": options.join,
+    }
     return {name: value for name, value in given.items() if value is not None}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.definition import ConfigError, ConfigKey, unknown_key
-from penstock.config.listeners import Listener, parse_listener
+from penstock.config.listeners import Listener, parse_listener, parse_server
 from penstock.config.settings import ConfigSource, Setting, Settings, default_setting
 
 
@@ -33,9 +33,26 @@ class BrokerConfig(Settings):
         return tuple(map(parse_listener, self.strings("advertised.listeners")))
 
     @property
+    def bootstrap_servers(self) -> tuple[Listener, ...]:
+        """Brokers of the cluster to join; none for a broker that begins one, or that knows the others."""
+        return tuple(map(parse_server, self.strings("controller.quorum.bootstrap.servers")))
+
+    @property
     def data_directory(self) -> str:
         """Where the data lies."""
         return self.strings("log.dirs")[0]
+
+    @property
+    def node_id(self) -> int | None:
+        """The number this broker was told to have, if it was told."""
+        return None if self.source("node.id") is ConfigSource.DEFAULT else self.integer("node.id")
+
+    def with_node_id(self, node_id: int) -> "BrokerConfig":
+        """These settings for a broker that has learned its number from its directory, or from a cluster."""
+        known = _static_setting(self.keys["node.id"], str(node_id), "by the data directory")
+        return BrokerConfig(
+            self.keys, {**self.stacks, "node.id": (known, default_setting(self.keys["node.id"]))}
+        )
 
     def with_dynamic(
         self, *, cluster: Mapping[str, str] | None = None, broker: Mapping[str, str] | None = None
@@ -74,6 +91,12 @@ def check_together(config: BrokerConfig) -> None:
         raise ConfigError(
             f"Invalid value {config.integer(request_bytes)} for configuration {request_bytes}: must be at "
             f"least {message_bytes}, which is {config.integer(message_bytes)}."
+        )
+    interval, session = "broker.heartbeat.interval.ms", "broker.session.timeout.ms"
+    if interval in config.keys and config.integer(interval) * 2 > config.integer(session):
+        raise ConfigError(
+            f"Invalid value {config.integer(interval)} for configuration {interval}: must be at most half of "
+            f"{session}, which is {config.integer(session)}."
         )
     for listener in config.advertised_listeners if "advertised.listeners" in config.keys else ():
         if listener.host in ("", "0.0.0.0", "::") or listener.port == 0:

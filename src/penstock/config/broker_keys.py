@@ -7,14 +7,17 @@ reads is not in the table: a setting that is accepted and ignored would be a lie
 Defaults that differ from Kafka's, each for safety or so that nothing needs to be set to begin with:
 ``log.flush.interval.messages`` 1, ``listeners`` on the loopback address, ``log.dirs``, ``node.id``,
 ``socket.request.max.bytes`` 16 MiB, ``queued.max.request.bytes`` 256 MiB, ``max.connections`` 10,000,
-``log.cleaner.dedupe.buffer.size`` 48 MiB and ``log.flush.offset.checkpoint.interval.ms`` 5 s.
+``log.cleaner.dedupe.buffer.size`` 48 MiB, ``log.flush.offset.checkpoint.interval.ms`` 5 s and those of
+clusters (``cluster_keys``, ``replication_keys``).
 """
 
 from penstock.config.broker_key import broker_key
 from penstock.config.cleaner_keys import CLEANER_KEYS
+from penstock.config.cluster_keys import CLUSTER_KEYS
 from penstock.config.definition import INT_MAX, ConfigKey, ConfigType
 from penstock.config.group_keys import GROUP_KEYS
 from penstock.config.listeners import LISTENER_LIST
+from penstock.config.replication_keys import REPLICATION_KEYS
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.config.transaction_keys import TRANSACTION_KEYS
 from penstock.config.validators import at_least, one_item
@@ -35,7 +38,8 @@ _IDENTITY = (
         "node.id",
         ConfigType.INT,
         1,
-        "This broker's number in the cluster. It belongs to the data directory and must not change.",
+        "This broker's number in the cluster. It belongs to the data directory and must not change. A broker "
+        "that joins a cluster gets the next free one unless this is set.",
         validator=at_least(0),
         read_by=_BROKER,
     ),
@@ -44,7 +48,7 @@ _IDENTITY = (
         ConfigType.STRING,
         "",
         "Where this broker stands; replicas of a partition are spread over racks.",
-        read_by=_BROKER,
+        read_by="penstock.broker.control.membership",
     ),
     broker_key(
         "listeners",
@@ -297,8 +301,10 @@ _DEFINED_BY_HAND = (
     + _TOPIC_CREATION
     + _LOGS
     + _READING
+    + CLUSTER_KEYS
     + CLEANER_KEYS
     + GROUP_KEYS
+    + REPLICATION_KEYS
     + TRANSACTION_KEYS
 )
 

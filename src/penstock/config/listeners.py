@@ -48,6 +48,25 @@ def _bare_host(host: str, text: str) -> str:
     return host
 
 
+def parse_server(text: str) -> Listener:
+    """The address of another broker, which must be one that can be connected to."""
+    server = parse_listener(text)
+    if not server.host or server.port == 0:
+        raise ConfigError(f"Server {text} must have a host and a port, as in broker-1:9092.")
+    return server
+
+
+def _accepts_servers(value: ConfigValue) -> bool:
+    if not isinstance(value, tuple):
+        return False
+    try:
+        for text in value:
+            parse_server(text)
+    except ConfigError:
+        return False
+    return True
+
+
 def _accepts(value: ConfigValue) -> bool:
     if not isinstance(value, tuple) or len(value) > 1:
         return False
@@ -60,3 +79,5 @@ def _accepts(value: ConfigValue) -> bool:
 
 
 LISTENER_LIST = Validator(f"one address like {PLAINTEXT}://127.0.0.1:9092", _accepts)
+
+SERVER_LIST = Validator("a list of addresses like broker-1:9092", _accepts_servers)

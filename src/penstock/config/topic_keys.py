@@ -22,7 +22,8 @@ MINUTE_MS = 60_000
 WEEK_MS = 7 * 24 * HOUR_MS
 
 _SETTINGS = "penstock.broker.topic_settings"
-_PARTITIONS = "penstock.broker.partitions"
+_RULES = "penstock.metadata.replication_rules"
+_THROTTLES = "penstock.broker.replication.throttles"
 
 _COMPRESSION_TYPES = ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd")
 _NO_TIERS = "tiered storage is not available"
@@ -165,7 +166,7 @@ _DURABILITY = (
         "refused.",
         synonyms="min.insync.replicas",
         validator=at_least(1),
-        read_by=_PARTITIONS,
+        read_by=_RULES,
     ),
     _topic_key(
         "unclean.leader.election.enable",
@@ -173,6 +174,7 @@ _DURABILITY = (
         False,
         "Whether a replica that is not in sync may become leader, which loses data.",
         synonyms="unclean.leader.election.enable",
+        read_by=_RULES,
     ),
 )
 
@@ -305,6 +307,7 @@ _REPLICATION_AND_TIERS = (
         (),
         "Replicas whose traffic is limited on the leader's side.",
         validator=throttled_replicas(),
+        read_by=_THROTTLES,
     ),
     _topic_key(
         "follower.replication.throttled.replicas",
@@ -312,6 +315,7 @@ _REPLICATION_AND_TIERS = (
         (),
         "Replicas whose traffic is limited on the follower's side.",
         validator=throttled_replicas(),
+        read_by=_THROTTLES,
     ),
     _topic_key(
         "remote.storage.enable",

@@ -5,6 +5,9 @@ last process was in sync with, the new one is not until it has caught up again. 
 from its disk, it must say: there it is not even eligible to lead. A broker has lost nothing when it stopped
 in good order, nor when it was killed, as long as its topics flush before they acknowledge; its word for it is
 that it names the epoch it had before. If it cannot, or brings another directory, everything counts as lost.
+
+Nobody comes back who was forgotten: a broker that was emptied, and whose process starts once more, would be a
+member again without anybody's wish. Such a one names an epoch of a registration that is not there.
 """
 
 from collections.abc import Collection
@@ -30,6 +33,7 @@ from penstock.wire.messages.broker_registration import (
 from penstock.wire.schema import replace
 
 NO_DIRECTORY = bytes(16)
+UNKNOWN_EPOCH = -1
 
 
 def register_in_cluster(
@@ -48,6 +52,7 @@ def register_in_cluster(
     known = image.brokers.get(NodeId(request.broker_id))
     try:
         _check(image, request, cluster_id=cluster_id)
+        _check_is_not_forgotten(image, known, request)
         _check_is_not_another(known, request, has_session=has_session)
     except ApiError as error:
         return Result(records=(), response=BrokerRegistrationResponse(error_code=error.code))
@@ -143,6 +148,15 @@ def _check_directories(image: ClusterImage, request: BrokerRegistrationRequest) 
     for broker in image.brokers.values():
         if broker.node_id != request.broker_id and not set(directories).isdisjoint(broker.directories):
             raise _invalid(f"Broker {broker.node_id} is already registered with that directory")
+
+
+def _check_is_not_forgotten(
+    image: ClusterImage, known: BrokerImage | None, request: BrokerRegistrationRequest
+) -> None:
+    if known is None and image.brokers and request.previous_broker_epoch != UNKNOWN_EPOCH:
+        raise ApiError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker {request.broker_id} was taken out of the cluster."
+        )
 
 
 def _check_is_not_another(

@@ -122,7 +122,7 @@ def _alter(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{resource.name}' does not exist."
             )
     else:
-        _check_broker_resource_name(resource.name, config)
+        _check_broker_resource_name(image, resource.name, config)
         wanted = edit(present, config)
         _check_broker_change(image, config, resource, wanted)
     return _difference(resource, present, wanted)
@@ -134,10 +134,10 @@ def _check_topic_resource_name(name: str) -> None:
     check_topic_name(name)
 
 
-def _check_broker_resource_name(name: str, config: BrokerConfig) -> None:
-    """A broker's settings are changed through that broker; the empty name stands for all of them."""
+def _check_broker_resource_name(image: ClusterImage, name: str, config: BrokerConfig) -> None:
+    """Whoever decides may be another broker than the one it is about; the empty name stands for all."""
     node_id = config.integer("node.id")
-    if name not in ("", str(node_id)):
+    if name not in ("", str(node_id), *map(str, image.brokers)):
         raise invalid_request(f"Unexpected broker id, expected {node_id}, but received {name}")
 
 

@@ -3,7 +3,6 @@
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.outcome import duplicates, invalid_request, message_of
 from penstock.metadata.records import BrokerFeature, FeatureLevelRecord
-from penstock.metadata.registration import FEATURES
 from penstock.metadata.result import Result
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -14,6 +13,9 @@ from penstock.wire.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
+
+FEATURES = {"metadata.version": 7, "group.version": 1, "transaction.version": 2}
+"""What this version runs at; level 7 is the lowest Kafka 4 knows. More follow with what they stand for."""
 
 METADATA_VERSION = "metadata.version"
 ONE_OUTCOME_SINCE_VERSION = 2

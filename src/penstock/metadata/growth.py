@@ -4,6 +4,8 @@ The controller asks now and then, and begins what is answered; a few partitions 
 does not crowd out everything else.
 """
 
+from collections.abc import Mapping
+
 from penstock.metadata.broker_loads import BrokerLoads, broker_loads, destined_replicas
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.leadership import partitions_of
@@ -12,14 +14,14 @@ from penstock.metadata.targets import Target
 from penstock.model.names import INTERNAL_TOPICS
 
 INTERNAL_REPLICATION_FACTOR = 3
+NO_FACTORS: Mapping[str, int] = {}
 
 
 def plan_growth(
-    image: ClusterImage, *, limit: int, replication_factor: int = INTERNAL_REPLICATION_FACTOR
+    image: ClusterImage, *, limit: int, replication_factors: Mapping[str, int] = NO_FACTORS
 ) -> tuple[Target, ...]:
     """Partitions of internal topics that have fewer replicas than they could; ``limit`` moves at once."""
     loads = broker_loads(image)
-    wanted = min(replication_factor, len(loads.counts))
     moving = sum(place.partition.is_reassigning for place in partitions_of(image))
     targets: list[Target] = []
     for topic, index, partition in partitions_of(image):
@@ -27,6 +29,8 @@ def plan_growth(
             continue
         if moving + len(targets) >= limit:
             break
+        factor = replication_factors.get(topic.name, INTERNAL_REPLICATION_FACTOR)
+        wanted = min(factor, len(loads.counts))
         if len(partition.replicas) < wanted:
             replicas = _grown(destined_replicas(partition), wanted, loads)
             targets.append(Target(topic=topic.name, partition=index, replicas=replicas))

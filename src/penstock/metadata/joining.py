@@ -15,6 +15,7 @@ from penstock.model.errors import ApiError
 from penstock.model.ids import NodeId
 from penstock.model.limits import BROKERS_PER_CLUSTER_MAX
 from penstock.wire.messages.join_cluster import (
+    ANY_NODE_ID,
     JoinClusterRequest,
     JoinClusterResponse,
     JoinEndpoint,
@@ -40,26 +41,12 @@ def join_cluster(
     try:
         _check(request, cluster_id)
         known = node_of_directory(image, request.directory_id)
-        if known is not None:
-            return Result(records=(), response=_welcome(image, known, cluster_id, voters))
-        node_id = next_node_id(image, voters)
+        node_id = _id_for(image, request, voters) if known is None else _same_id(known, request)
     except ApiError as error:
         response = JoinClusterResponse(error_code=error.code, error_message=message_of(error))
         return Result(records=(), response=response)
-    record = RegisterBrokerRecord(
-        broker_id=node_id,
-        broker_epoch=next_offset,
-        end_points=tuple(
-            BrokerEndpoint(
-                name=each.name, host=each.host, port=each.port, security_protocol=each.security_protocol
-            )
-            for each in request.endpoints
-        ),
-        rack=request.rack,
-        fenced=True,
-        log_dirs=(request.directory_id,),
-    )
-    return Result(records=(record,), response=_welcome(image, node_id, cluster_id, voters))
+    records = (_newcomer(request, node_id, epoch=next_offset),) if known is None else ()
+    return Result(records=records, response=_welcome(image, node_id, cluster_id, voters))
 
 
 def node_of_directory(image: ClusterImage, directory_id: bytes) -> NodeId | None:
@@ -74,6 +61,46 @@ def next_node_id(image: ClusterImage, voters: Voters) -> NodeId:
     # Replicas of forgotten brokers may still be named in partitions; their ids are not free.
     held = (id for topic in image.topics.values() for each in topic.partitions for id in each.replicas)
     return NodeId(max((*image.brokers, *voters, *held, FIRST_NODE_ID - 1)) + 1)
+
+
+def _id_for(image: ClusterImage, request: JoinClusterRequest, voters: Voters) -> NodeId:
+    """The id that a new directory was told to have, if nobody else has it; the next free one otherwise."""
+    free = next_node_id(image, voters)
+    if request.node_id == ANY_NODE_ID:
+        return free
+    wanted = NodeId(request.node_id)
+    if wanted in image.brokers or wanted in voters:
+        raise ApiError(
+            ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+            f"Node {wanted} of this cluster has another data directory. Leave node.id away to get the next "
+            f"free id, {free}; or have the cluster forget node {wanted} first, if it is gone for good.",
+        )
+    return wanted
+
+
+def _same_id(known: NodeId, request: JoinClusterRequest) -> NodeId:
+    if request.node_id not in (ANY_NODE_ID, known):
+        raise ApiError(
+            ErrorCode.INVALID_REGISTRATION,
+            f"The directory belongs to node {known}, but this is node {request.node_id}.",
+        )
+    return known
+
+
+def _newcomer(request: JoinClusterRequest, node_id: NodeId, *, epoch: int) -> RegisterBrokerRecord:
+    return RegisterBrokerRecord(
+        broker_id=node_id,
+        broker_epoch=epoch,
+        end_points=tuple(
+            BrokerEndpoint(
+                name=each.name, host=each.host, port=each.port, security_protocol=each.security_protocol
+            )
+            for each in request.endpoints
+        ),
+        rack=request.rack,
+        fenced=True,
+        log_dirs=(request.directory_id,),
+    )
 
 
 def _check(request: JoinClusterRequest, cluster_id: str) -> None:

@@ -6,7 +6,9 @@ heartbeats decide (let in, shut out, send home) goes into the log as everything 
 
 A broker's ways, by its heartbeats: *fenced* until it has read its own registration in the metadata log, then
 let in; shut out when it is silent for too long, or asks to be; when it wants to stop its leadership is moved
-away first, and it is let go when every living broker has heard of that.
+away first, and it is let go when every living broker has heard of that. *Suspect* is whose connection broke:
+a process that died is known by that long before it has been silent for too long, but so is one whose network
+hiccuped, and that one is heard of again.
 """
 
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from penstock.metadata.records import MetadataRecord
 from penstock.metadata.result import Result
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis, NodeId
+from penstock.model.limits import SUSPICION_MS
 from penstock.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
 
 UNKNOWN_OFFSET = -1
@@ -30,6 +33,8 @@ class _Session:
 
     epoch: int
     heard_at: Millis
+    #: When it was last thought to have died; forgotten when it is heard of again.
+    suspect_since: Millis | None = None
     #: How far it has read the metadata log.
     metadata_offset: int = UNKNOWN_OFFSET
     #: Where the log says that it leads nothing more; None while it does not want to stop.
@@ -39,8 +44,16 @@ class _Session:
 class BrokerLiveness:
     """The sessions of all brokers."""
 
-    def __init__(self, image: ClusterImage, *, session_timeout_ms: int, now: Millis) -> None:
+    def __init__(
+        self,
+        image: ClusterImage,
+        *,
+        session_timeout_ms: int,
+        now: Millis,
+        suspicion_ms: int = SUSPICION_MS,
+    ) -> None:
         self._timeout_ms = session_timeout_ms
+        self._suspicion_ms = suspicion_ms
         self._sessions: dict[NodeId, _Session] = {}
         self.follow(image, now)
 
@@ -58,6 +71,19 @@ class BrokerLiveness:
         session = self._sessions.get(node_id)
         return session is not None and not self._is_over(session, now)
 
+    def hear(self, node_id: NodeId, epoch: int, now: Millis) -> None:
+        """A process of a broker lives, whatever becomes of its request."""
+        session = self._sessions.get(node_id)
+        if session is not None and session.epoch == epoch:
+            session.heard_at = now
+            session.suspect_since = None
+
+    def suspect(self, node_id: NodeId, now: Millis) -> None:
+        """A broker's connection broke: unless it is heard of soon, its session is over."""
+        session = self._sessions.get(node_id)
+        if session is not None and session.suspect_since is None:
+            session.suspect_since = now
+
     def heartbeat(
         self, image: ClusterImage, request: BrokerHeartbeatRequest, *, now: Millis, next_offset: int
     ) -> Result[BrokerHeartbeatResponse]:
@@ -67,8 +93,8 @@ class BrokerLiveness:
         except ApiError as error:
             return Result(records=(), response=BrokerHeartbeatResponse(error_code=error.code))
         self.follow(image, now)
+        self.hear(broker.node_id, broker.epoch, now)
         session = self._sessions[broker.node_id]
-        session.heard_at = now
         session.metadata_offset = max(session.metadata_offset, request.current_metadata_offset)
         if broker.is_fenced:
             return _fenced(image, broker, request)
@@ -79,11 +105,13 @@ class BrokerLiveness:
         return Result(records=(), response=_response(broker, request, is_fenced=False))
 
     def expired(self, image: ClusterImage, now: Millis) -> tuple[NodeId, ...]:
-        """Brokers that were let in and have been silent for too long."""
+        """Brokers that were let in and have been silent for too long; the image may have forgotten some."""
         return tuple(
             node_id
             for node_id in sorted(self._sessions)
-            if self._is_over(self._sessions[node_id], now) and not image.brokers[node_id].is_fenced
+            if self._is_over(self._sessions[node_id], now)
+            and node_id in image.brokers
+            and not image.brokers[node_id].is_fenced
         )
 
     def fence_expired(self, image: ClusterImage, now: Millis) -> tuple[MetadataRecord, ...]:
@@ -93,16 +121,22 @@ class BrokerLiveness:
 
     def next_deadline(self, image: ClusterImage) -> Millis | None:
         """When somebody may have to be shut out, if nobody is heard of until then."""
-        heard = (
-            session.heard_at
+        ends = (
+            self._end(session)
             for node_id, session in self._sessions.items()
             if node_id in image.brokers and not image.brokers[node_id].is_fenced
         )
-        first = min(heard, default=None)
-        return None if first is None else Millis(first + self._timeout_ms)
+        return min(ends, default=None)
 
     def _is_over(self, session: _Session, now: Millis) -> bool:
-        return now >= session.heard_at + self._timeout_ms
+        return now >= self._end(session)
+
+    def _end(self, session: _Session) -> Millis:
+        """When a session ends if the broker is not heard of again."""
+        end = session.heard_at + self._timeout_ms
+        if session.suspect_since is not None:
+            end = min(end, session.suspect_since + self._suspicion_ms)
+        return Millis(end)
 
     def _shutting_down(
         self, image: ClusterImage, broker: BrokerImage, request: BrokerHeartbeatRequest, *, next_offset: int

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from penstock.config.broker_config import BrokerConfig
+from penstock.config.settings import ConfigSource
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import ConfigRecord
 from penstock.metadata.resources import ResourceType
@@ -68,6 +69,16 @@ def agreed_defaults(image: ClusterImage, config: BrokerConfig) -> Iterable[Confi
         ConfigRecord(resource_type=ResourceType.BROKER, resource_name="", name=key, value=config.text(key))
         for key, default in _AGREED.items()
         if key in config and key not in image.cluster_configs() and config.text(key) != default
+    ]
+
+
+def overruled_settings(image: ClusterImage, config: BrokerConfig) -> list[str]:
+    """Settings that a broker was started with and that have no effect, since the cluster agreed otherwise."""
+    agreed = image.cluster_configs()
+    return [
+        key
+        for key, default in _AGREED.items()
+        if config.source(key) is not ConfigSource.DEFAULT and config.text(key) != agreed.get(key, default)
     ]
 
 

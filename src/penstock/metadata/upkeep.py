@@ -5,11 +5,11 @@ behind. A cluster that is as it should be yields no records. Fencing silent brok
 needs the time (``liveness``); nor are voters, which are the quorum's own affair (``voters``).
 """
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from penstock.metadata.decommission import finish_decommissions, plan_decommissions
-from penstock.metadata.growth import INTERNAL_REPLICATION_FACTOR, plan_growth
+from penstock.metadata.growth import NO_FACTORS, plan_growth
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.leader_election import preferred_elections
 from penstock.metadata.leadership import leaderless_may_be_led
@@ -28,7 +28,8 @@ class UpkeepRules:
     elections_max: int = ELECTIONS_PER_UPKEEP_MAX
     #: ``auto.leader.rebalance.enable``.
     gives_leadership_back: bool = True
-    internal_replication_factor: int = INTERNAL_REPLICATION_FACTOR
+    #: How many replicas internal topics are to have, by name.
+    internal_replication_factors: Mapping[str, int] = field(default_factory=lambda: NO_FACTORS)
 
 
 def upkeep(
@@ -41,7 +42,7 @@ def upkeep(
         lambda now: finish_decommissions(now, voters=voters),
         lambda now: begin_moves(
             now,
-            plan_growth(now, limit=rules.moves_max, replication_factor=rules.internal_replication_factor),
+            plan_growth(now, limit=rules.moves_max, replication_factors=rules.internal_replication_factors),
         ),
     ]
     if rules.gives_leadership_back:

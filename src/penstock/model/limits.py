@@ -6,6 +6,10 @@ PARTITIONS_PER_CLUSTER_MAX = 100_000
 TOPICS_PER_REQUEST_MAX = 10_000
 BROKERS_PER_CLUSTER_MAX = 1_000
 
+SUSPICION_MS = 500
+"""How long a broker whose connection to the controller broke has to be heard of again. Longer than it takes
+to notice and to connect, shorter than any session."""
+
 MOVES_AT_ONCE_MAX = 50
 """Partitions whose replicas the controller moves by itself at one time; people may move more."""
 
@@ -42,6 +46,12 @@ TRANSACTIONAL_BYTES_WAITING_MAX = 64 * 1024 * 1024
 TRANSACTIONS_PER_TICK_MAX = 100
 """How many timed-out transactions, and how many idle ids, a coordinator deals with in one batch."""
 
+TRANSACTION_PARTITIONS_PER_CALL_MAX = 10_000
+"""Named by one request between brokers; the transaction that reaches this is still taken in whole."""
+
+TRANSACTION_CALLS_WAITING_MAX = 10_000
+"""Transactions that wait until one other broker can be asked about them."""
+
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 DECOMPRESSION_RATIO_MAX = 100
 """How many times the largest batch a topic takes its records may be when decompressed."""
@@ -73,8 +83,17 @@ RAFT_READS_WAITING_MAX = 10_000
 RAFT_OBSERVERS_MAX = 1_000
 """Nodes without a vote that one leader feeds."""
 
+RAFT_EVENTS_WAITING_MAX = 1_000
+"""Messages of the quorum that wait while the metadata log is cut or a snapshot is installed."""
+
+RAFT_QUESTIONS_PER_PEER_MAX = 48
+"""Messages of the quorum on their way to one node and not answered; fewer than a connection may carry."""
+
 PEER_CONNECTIONS_PER_LANE_MAX = 4
 """To one other broker, for one purpose, where questions cannot follow one another on a connection."""
+
+FETCHES_PER_CONNECTION_MAX = 2
+"""Of a follower's broker: one that waits for news, and one with what has changed since."""
 
 PEER_QUESTIONS_WAITING_MAX = 1_000
 """For a free connection to one other broker, for one purpose."""

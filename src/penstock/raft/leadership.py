@@ -29,10 +29,10 @@ class Leadership:
         "_quorum_checked_at",
         "_reads",
         "_state",
-        "_term_start_offset",
         "_uncommitted",
         "_uncommitted_bytes",
         "is_handing_over",
+        "term_start_offset",
     )
 
     def __init__(self, state: NodeState) -> None:
@@ -48,7 +48,7 @@ class Leadership:
         #: Whether a successor is being prepared: nothing new is taken, so that it can catch up.
         self.is_handing_over = False
         #: Where its own first entry stands.
-        self._term_start_offset = state.log.end_offset
+        self.term_start_offset = state.log.end_offset
         self._follow_voters()
         self._append_leader_change()
         self.feed_all()
@@ -56,7 +56,7 @@ class Leadership:
     @property
     def has_committed_in_its_term(self) -> bool:
         """Whether it knows how far its predecessors were: its own first entry is committed."""
-        return self._state.commit_offset > self._term_start_offset
+        return self._state.commit_offset > self.term_start_offset
 
     @property
     def observers(self) -> tuple[ReplicaKey, ...]:

@@ -69,7 +69,8 @@ class NodeState:
         self.now = now
         self.election_deadline = now
         self._draft = OutputDraft()
-        self.reset_election_timer()
+        if not self._decides_alone():
+            self.reset_election_timer()
 
     @property
     def term(self) -> int:
@@ -103,6 +104,10 @@ class NodeState:
         if self.is_quarantined:
             return False
         return any(self.key in voters for voters in self.log.voters.since(self.commit_offset))
+
+    def _decides_alone(self) -> bool:
+        """Whether nobody else could lead: to wait for a leader to show itself would be in vain."""
+        return self.voters.keys == (self.key,) and self.may_stand()
 
     def next_sequence(self) -> int:
         """A number for a question."""

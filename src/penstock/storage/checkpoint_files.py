@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
 
-from penstock.model.errors import DiskFullError
 from penstock.model.ids import Offset, TopicPartition
 from penstock.storage.checkpoints import (
     CLEANED_OFFSET_CHECKPOINT,
@@ -104,12 +103,7 @@ class CheckpointFiles:
                 self._replace(self.written.without(mentioned))
 
     def _replace(self, tables: OffsetTables) -> None:
-        try:
-            self._replace_changed(tables)
-        except DiskFullError:
-            if not self._room.release_reserve():
-                raise
-            self._replace_changed(tables)
+        self._room.use_reserve(lambda: self._replace_changed(tables))
         self.written = tables
 
     def _replace_changed(self, tables: OffsetTables) -> None:

@@ -5,6 +5,8 @@ everything else goes on, so that the disk rarely is full. Should it fill up anyw
 is given back, and metadata and checkpoints can still be written while a person makes room.
 """
 
+from collections.abc import Callable
+
 from penstock.model.errors import DiskFullError
 from penstock.storage.filesystem import DiskUsage, FileSystem, join_path
 
@@ -53,6 +55,15 @@ class DiskRoom:
         self._fs.unlink(self._reserve_path)
         self.is_low = True
         return True
+
+    def use_reserve(self, write: Callable[[], None]) -> None:
+        """Write something small that must be written, on the reserve's room if there is no other."""
+        try:
+            write()
+        except DiskFullError:
+            if not self.release_reserve():
+                raise
+            write()
 
     def _keep_reserve(self) -> None:
         if self._fs.exists(self._reserve_path) and self._fs.size(self._reserve_path) >= self._reserve_bytes:

@@ -119,8 +119,18 @@ class Verifications:
         self.check(producer_id, producer_epoch, guard, produce_version=produce_version)
 
     def end(self, producer_id: int) -> None:
-        """The transaction is open in the log, which vouches for later batches, or a marker has ended it."""
+        """The transaction is open in the log, which vouches for later batches."""
         self._guards.pop(producer_id, None)
+
+    def end_by_marker(self, producer_id: int, marker_epoch: int, version: TransactionVersion) -> None:
+        """A marker has ended the transaction; not one that has its epoch already, where markers raise it.
+
+        A producer of the second protocol sends its next batch while the marker is on its way to other
+        brokers: the coordinator has answered it long before.
+        """
+        guard = self._guards.get(producer_id)
+        if guard is not None and (guard.producer_epoch < marker_epoch or not version.raises_epoch):
+            del self._guards[producer_id]
 
 
 def is_verify_only(produce_version: int) -> bool:

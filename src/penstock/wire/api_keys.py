@@ -2,7 +2,8 @@
 
 ApiVersions, the dispatch of requests and the documentation all come from here. An API whose messages exist
 but which the broker cannot answer yet is ``is_served=False``: it can be read and written, but is neither
-advertised nor dispatched.
+advertised nor dispatched. One that is ``is_private`` is dispatched and not advertised: only our own nodes use
+it.
 
 Messages are found by name: the module of an API is named after its key, its classes after the API. It is
 loaded when first asked for, since no process needs all of them and each costs a start half a millisecond.
@@ -74,9 +75,11 @@ class ApiKey(IntEnum):
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
     DESCRIBE_TOPIC_PARTITIONS = 75
-    JOIN_CLUSTER = 10100
-    DECOMMISSION_BROKER = 10101
-    # Private: between our own nodes, far above any number of Kafka's, and never told to clients.
+    # Penstock's own, far above any number of Kafka's. Clients look for the keys they know, so one more in
+    # ApiVersions disturbs nobody, and our own tools find it there like any other.
+    JOIN_CLUSTER = 10_100
+    DECOMMISSION_BROKER = 10_101
+    # Private: between our own nodes, never told to clients.
     RAFT_VOTE = 10_000
     RAFT_APPEND_ENTRIES = 10_001
     RAFT_INSTALL_SNAPSHOT = 10_002
@@ -95,6 +98,7 @@ class ApiSpec:
     first_flexible: int
     advertised_min: int
     is_served: bool
+    is_private: bool
 
     @property
     def request(self) -> type[Struct]:
@@ -132,6 +136,7 @@ def _api(
     *,
     advertised_min: int | None = None,
     is_served: bool = True,
+    is_private: bool = False,
 ) -> ApiSpec:
     lowest, highest = versions
     return ApiSpec(
@@ -142,6 +147,7 @@ def _api(
         first_flexible=flexible,
         advertised_min=lowest if advertised_min is None else advertised_min,
         is_served=is_served,
+        is_private=is_private,
     )
 
 
@@ -176,33 +182,33 @@ _TABLE = (
     _api(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), 2),
     _api(ApiKey.CREATE_PARTITIONS, (0, 3), 2),
     _api(ApiKey.DELETE_GROUPS, (0, 2), 2),
-    _api(ApiKey.ELECT_LEADERS, (0, 2), 2, is_served=False),
+    _api(ApiKey.ELECT_LEADERS, (0, 2), 2),
     _api(ApiKey.INCREMENTAL_ALTER_CONFIGS, (0, 1), 1),
-    _api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, (0, 1), 0, is_served=False),
-    _api(ApiKey.LIST_PARTITION_REASSIGNMENTS, (0, 0), 0, is_served=False),
+    _api(ApiKey.ALTER_PARTITION_REASSIGNMENTS, (0, 1), 0),
+    _api(ApiKey.LIST_PARTITION_REASSIGNMENTS, (0, 0), 0),
     _api(ApiKey.OFFSET_DELETE, (0, 0), NEVER_FLEXIBLE),
-    _api(ApiKey.DESCRIBE_QUORUM, (0, 2), 0, is_served=False),
-    _api(ApiKey.ALTER_PARTITION, (2, 3), 0, is_served=False),
-    _api(ApiKey.UPDATE_FEATURES, (0, 2), 0, is_served=False),
-    _api(ApiKey.ENVELOPE, (0, 0), 0, is_served=False),
+    _api(ApiKey.DESCRIBE_QUORUM, (0, 2), 0),
+    _api(ApiKey.ALTER_PARTITION, (2, 3), 0, is_private=True),
+    _api(ApiKey.UPDATE_FEATURES, (0, 2), 0),
+    _api(ApiKey.ENVELOPE, (0, 0), 0, is_private=True),
     _api(ApiKey.DESCRIBE_CLUSTER, (0, 2), 0),
     _api(ApiKey.DESCRIBE_PRODUCERS, (0, 0), 0),
-    _api(ApiKey.BROKER_REGISTRATION, (0, 4), 0, is_served=False),
-    _api(ApiKey.BROKER_HEARTBEAT, (0, 2), 0, is_served=False),
-    _api(ApiKey.UNREGISTER_BROKER, (0, 0), 0, is_served=False),
+    _api(ApiKey.BROKER_REGISTRATION, (0, 4), 0, is_private=True),
+    _api(ApiKey.BROKER_HEARTBEAT, (0, 2), 0, is_private=True),
+    _api(ApiKey.UNREGISTER_BROKER, (0, 0), 0),
     _api(ApiKey.DESCRIBE_TRANSACTIONS, (0, 0), 0),
     _api(ApiKey.LIST_TRANSACTIONS, (0, 2), 0),
-    _api(ApiKey.ALLOCATE_PRODUCER_IDS, (0, 0), 0, is_served=False),
+    _api(ApiKey.ALLOCATE_PRODUCER_IDS, (0, 0), 0, is_private=True),
     _api(ApiKey.CONSUMER_GROUP_HEARTBEAT, (0, 1), 0),
     _api(ApiKey.CONSUMER_GROUP_DESCRIBE, (0, 1), 0),
     _api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), 0),
-    _api(ApiKey.JOIN_CLUSTER, (0, 0), 0, is_served=False),
-    _api(ApiKey.DECOMMISSION_BROKER, (0, 0), 0, is_served=False),
-    _api(ApiKey.RAFT_VOTE, (0, 0), 0, is_served=False),
-    _api(ApiKey.RAFT_APPEND_ENTRIES, (0, 0), 0, is_served=False),
-    _api(ApiKey.RAFT_INSTALL_SNAPSHOT, (0, 0), 0, is_served=False),
-    _api(ApiKey.RAFT_TIMEOUT_NOW, (0, 0), 0, is_served=False),
-    _api(ApiKey.RAFT_OBSERVE, (0, 0), 0, is_served=False),
+    _api(ApiKey.JOIN_CLUSTER, (0, 0), 0, is_private=True),
+    _api(ApiKey.DECOMMISSION_BROKER, (0, 0), 0),
+    _api(ApiKey.RAFT_VOTE, (0, 0), 0, is_private=True),
+    _api(ApiKey.RAFT_APPEND_ENTRIES, (0, 0), 0, is_private=True),
+    _api(ApiKey.RAFT_INSTALL_SNAPSHOT, (0, 0), 0, is_private=True),
+    _api(ApiKey.RAFT_TIMEOUT_NOW, (0, 0), 0, is_private=True),
+    _api(ApiKey.RAFT_OBSERVE, (0, 0), 0, is_private=True),
 )
 
 APIS: Mapping[ApiKey, ApiSpec] = MappingProxyType({spec.key: spec for spec in _TABLE})
@@ -223,9 +229,9 @@ def is_served(api_key: int, version: int) -> bool:
 
 
 def advertised_versions() -> tuple[ApiVersion, ...]:
-    """What ApiVersions answers: the served APIs in the order of their keys."""
+    """What ApiVersions answers: the APIs served to everybody, in the order of their keys."""
     return tuple(
         ApiVersion(api_key=int(spec.key), min_version=spec.advertised_min, max_version=spec.max_version)
         for spec in sorted(_TABLE, key=lambda spec: spec.key)
-        if spec.is_served
+        if spec.is_served and not spec.is_private
     )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import DecodeError, InvariantError, UsageError
 from penstock.model.limits import ARRAY_ELEMENTS_MAX, RESPONSE_ELEMENTS_MAX
-from penstock.wire.api_keys import ApiKey, ApiSpec, known_api
+from penstock.wire.api_keys import APIS, ApiKey, ApiSpec, known_api
 from penstock.wire.compiler import decoder_for, encoder_for
 from penstock.wire.decoder_source import Decoder
 from penstock.wire.encoder_source import Encoder
@@ -40,8 +40,9 @@ class RequestHeader(NamedTuple):
     """What precedes every request. ``body_position`` is where its body begins in the frame.
 
     For an API or version we do not know nothing beyond the correlation id is read: ``client_id`` is then null
-    and ``body_position`` means nothing. The last two are not part of it: whoever holds the connection may
-    note there where the request came from, and how to be told of the connection's end.
+    and ``body_position`` means nothing. The last three are not part of it: whoever holds the connection may
+    note there where the request came from, how to be told of the connection's end, and that another broker
+    has passed it on.
     """
 
     api_key: int
@@ -51,6 +52,15 @@ class RequestHeader(NamedTuple):
     body_position: int
     client_host: str = ""
     when_connection_is_lost: Callable[[Callable[[], None]], None] = _tell_nobody
+    is_forwarded: bool = False
+
+
+def header_for(key: ApiKey, caller: RequestHeader | None = None) -> RequestHeader:
+    """The header of a request that this process makes for itself, or on behalf of a caller."""
+    version = APIS[key].max_version
+    if caller is None:
+        return RequestHeader(key, version, 0, None, 0)
+    return caller._replace(api_key=key, api_version=version, body_position=0)
 
 
 def decode_request_header(frame: Frame) -> RequestHeader:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 
+from penstock.broker.clock import SystemClock
+from penstock.broker.control.channel import ControllerChannel
+from penstock.broker.control.following import ImageFollower
 from penstock.config.broker_config import BrokerConfig
 from penstock.config.sources import load_broker_config
 from penstock.metadata.effective_config import broker_config_in
+from penstock.metadata.features import missing_features
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.records import BrokerEndpoint
-from penstock.metadata.registration import register_broker
+from penstock.metadata.records import BrokerEndpoint, RegisterBrokerRecord
 from penstock.metadata.result import Result
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -46,16 +49,23 @@ TOPIC = 2
 class MemoryQuorum:
     """Decides and applies as the real one does, but keeps no log; ``error`` stands for a log that fails."""
 
+    is_leader = True
+
     def __init__(self, broker: "MemoryBroker") -> None:
         self._broker = broker
         self.error: ApiError | None = None
+        self.applied_offset = 0
 
-    async def submit(self, decide: Callable[[ClusterImage], Result[R]]) -> R:
-        result = decide(self._broker.image)
+    async def submit_at(self, decide: Callable[[ClusterImage, int], Result[R]]) -> R:
+        result = decide(self._broker.image, self.applied_offset)
         if self.error is not None and result.records:
             raise self.error
         self._broker.follow(self._broker.image.apply(result.records))
+        self.applied_offset += len(result.records)
         return result.response
+
+    async def wait_applied(self, offset: int, *, seconds_max: float) -> bool:
+        return offset <= self.applied_offset
 
 
 class MemoryBroker:
@@ -64,21 +74,24 @@ class MemoryBroker:
     def __init__(self, **flags: str) -> None:
         self._started_with = load_broker_config(flags=flags)
         self.config: BrokerConfig = self._started_with
-        self.node_id = NodeId(1)
+        self.node_id = self.controller_id = NodeId(1)
+        self.clock = SystemClock()
+        self.follower = ImageFollower(lambda: (self.image, self.quorum.applied_offset), self._follow)
+        self.control = ControllerChannel(cast("Broker", self))
         self.cluster_id = "cluster"
         self.quorum = MemoryQuorum(self)
         self.entropy = self
         self._numbers = count(1)
         self.image = ClusterImage().apply(
-            register_broker(
-                ClusterImage(),
-                node_id=self.node_id,
-                incarnation_id=bytes(16),
-                endpoints=(BrokerEndpoint(name="PLAINTEXT", host="localhost", port=9092),),
-                rack=None,
-                directory_id=b"d" * 16,
-                has_kept_everything=True,
-            ).records
+            [
+                *missing_features(ClusterImage()),
+                RegisterBrokerRecord(
+                    broker_id=self.node_id,
+                    end_points=(BrokerEndpoint(name="PLAINTEXT", host="localhost", port=9092),),
+                    fenced=False,
+                    log_dirs=(b"d" * 16,),
+                ),
+            ]
         )
 
     def uuid(self) -> bytes:
@@ -87,6 +100,9 @@ class MemoryBroker:
     def follow(self, image: ClusterImage) -> None:
         self.image = image
         self.config = broker_config_in(image, self._started_with)
+
+    async def _follow(self, before: ClusterImage, image: ClusterImage) -> None:
+        """There is nothing beside the image."""
 
     def call(self, key: ApiKey, request: Struct, version: int | None = None) -> Any:
         """Handle a request as it arrives at a version, and read the answer as a client would."""

@@ -31,7 +31,7 @@ from penstock.wire.messages.offset_fetch import (
 )
 from penstock.wire.schema import Struct
 
-R = TypeVar("R", bound=Struct)
+B = TypeVar("B", bound=Broker)
 
 KEYS = {spec.request: spec.key for spec in APIS.values()}
 
@@ -43,9 +43,16 @@ def new_disk() -> MemoryFileSystem:
 @asynccontextmanager
 async def living_broker(disk: MemoryFileSystem, **settings: str) -> AsyncIterator[Broker]:
     """Started on that disk; stopped in good order unless the disk was crashed meanwhile."""
+    async with living(Broker, disk, **settings) as broker:
+        yield broker
+
+
+@asynccontextmanager
+async def living(kind: type[B], disk: MemoryFileSystem, **settings: str) -> AsyncIterator[B]:
+    """A broker of some class."""
     flags = {"listeners": "PLAINTEXT://127.0.0.1:0", "offsets.topic.num.partitions": "2", **settings}
     failures: list[StorageError] = []
-    broker = Broker(
+    broker = kind(
         load_broker_config(flags=flags),
         data_directory="/data",
         loop=asyncio.get_running_loop(),

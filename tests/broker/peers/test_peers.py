@@ -87,10 +87,9 @@ def test_control_questions_take_a_few_connections_and_then_wait() -> None:
     run(scenario)
 
 
-@pytest.mark.parametrize("lane", [Lane.FETCH, Lane.HEARTBEAT])
-def test_lane_of_one_connection_asks_one_question_at_a_time(lane: Lane) -> None:
+def test_lane_of_one_connection_asks_one_question_at_a_time() -> None:
     async def scenario(subject: Pair) -> None:
-        asking = [subject.ask(number, lane=lane) for number in range(2)]
+        asking = [subject.ask(number, lane=Lane.HEARTBEAT) for number in range(2)]
         first = await subject.peer.wait_asked(1)
         await asyncio.sleep(0.01)
         assert subject.peer.numbers == [0]
@@ -116,11 +115,11 @@ def test_lanes_do_not_wait_for_each_other() -> None:
 
 def test_more_questions_than_may_wait_are_refused_at_once() -> None:
     async def scenario(subject: Pair) -> None:
-        asking = [subject.ask(0, lane=Lane.FETCH)]
+        asking = [subject.ask(0, lane=Lane.HEARTBEAT)]
         await subject.peer.wait_asked(1)
-        asking += [subject.ask(number, lane=Lane.FETCH) for number in range(PEER_QUESTIONS_WAITING_MAX)]
-        refused = await error_of(subject.ask(5000, lane=Lane.FETCH))
-        assert "1000 questions waiting in lane fetch" in str(refused)
+        asking += [subject.ask(number, lane=Lane.HEARTBEAT) for number in range(PEER_QUESTIONS_WAITING_MAX)]
+        refused = await error_of(subject.ask(5000, lane=Lane.HEARTBEAT))
+        assert "1000 questions waiting in lane heartbeat" in str(refused)
         assert not refused.was_sent
         subject.peers.close()
         errors = await asyncio.gather(*asking, return_exceptions=True)
@@ -176,13 +175,13 @@ def test_cancelled_question_takes_its_connection_with_it() -> None:
 
 def test_question_that_only_waited_harms_nobody_when_its_time_is_over() -> None:
     async def scenario(subject: Pair) -> None:
-        first = subject.ask(1, lane=Lane.FETCH)
+        first = subject.ask(1, lane=Lane.HEARTBEAT)
         await subject.peer.wait_asked(1)
-        error = await error_of(subject.ask(2, lane=Lane.FETCH, seconds_max=SHORT_SECONDS))
+        error = await error_of(subject.ask(2, lane=Lane.HEARTBEAT, seconds_max=SHORT_SECONDS))
         assert not error.was_sent
         subject.peer.asked[0].answer()
         assert number_in(await first) == 1
-        third = subject.ask(3, lane=Lane.FETCH)
+        third = subject.ask(3, lane=Lane.HEARTBEAT)
         (await subject.peer.wait_asked(2)).answer()
         assert number_in(await third) == 3
         assert subject.peer.numbers == [1, 3]
@@ -207,9 +206,9 @@ def test_overdue_quorum_question_fails_those_sent_beside_it() -> None:
 
 def test_questions_that_wait_go_on_after_another_was_given_up() -> None:
     async def scenario(subject: Pair) -> None:
-        overdue = subject.ask(1, lane=Lane.FETCH, seconds_max=SHORT_SECONDS)
+        overdue = subject.ask(1, lane=Lane.HEARTBEAT, seconds_max=SHORT_SECONDS)
         await subject.peer.wait_asked(1)
-        waiting = subject.ask(2, lane=Lane.FETCH)
+        waiting = subject.ask(2, lane=Lane.HEARTBEAT)
         assert (await error_of(overdue)).was_sent
         (await subject.peer.wait_asked(2)).answer()
         assert number_in(await waiting) == 2
@@ -291,9 +290,9 @@ def test_node_that_lost_its_address_is_hung_up_on() -> None:
 
 def test_close_fails_whoever_waits_and_whoever_asks_afterwards() -> None:
     async def scenario(subject: Pair) -> None:
-        sent = subject.ask(1, lane=Lane.FETCH)
+        sent = subject.ask(1, lane=Lane.HEARTBEAT)
         await subject.peer.wait_asked(1)
-        waiting = subject.ask(2, lane=Lane.FETCH)
+        waiting = subject.ask(2, lane=Lane.HEARTBEAT)
         connecting = subject.ask(3, lane=Lane.CONTROL)
         await asyncio.sleep(0)
         subject.peers.close()

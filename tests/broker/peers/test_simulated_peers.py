@@ -117,7 +117,7 @@ def test_peer_killed_in_the_middle_of_its_answer_fails_the_question() -> None:
     assert error_of(asking).was_sent
     hosts.answers_at_once = True
     hosts.boot()
-    again = hosts.ask(2, lane=Lane.FETCH)
+    again = hosts.ask(2, lane=Lane.HEARTBEAT)
     hosts.run(1.0)
     assert number_in(again.result()) == 2
     hosts.end()
@@ -246,10 +246,10 @@ def test_connection_made_for_nobody_is_used_by_the_next_who_asks() -> None:
 
 def test_questions_whose_time_is_over_make_room_for_others_to_wait() -> None:
     hosts = Hosts(answers_at_once=False)
-    sent = hosts.ask(0, lane=Lane.FETCH, seconds_max=60.0)
+    sent = hosts.ask(0, lane=Lane.HEARTBEAT, seconds_max=60.0)
     hosts.run(0.1)
     for _ in range(2):
-        waiting = [hosts.ask(1, lane=Lane.FETCH) for _ in range(PEER_QUESTIONS_WAITING_MAX)]
+        waiting = [hosts.ask(1, lane=Lane.HEARTBEAT) for _ in range(PEER_QUESTIONS_WAITING_MAX)]
         hosts.run(1.1)
         assert all("did not answer" in str(error_of(each)) for each in waiting)
     hosts.peer.asked[0].answer()

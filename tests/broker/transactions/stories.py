@@ -10,6 +10,12 @@ from tests.broker.transactions.producer_client import Client, Producer, connecte
 
 from penstock.broker.broker import Broker
 from penstock.model.error_codes import ErrorCode
+from penstock.wire.messages.describe_transactions import DescribeTransactionsRequest
+from penstock.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 
 Story = Callable[[Broker, Client], Coroutine[Any, Any, None]]
 
@@ -46,3 +52,40 @@ async def settle(client: Client, end: int, topic: str = "orders", partition: int
     async with asyncio.timeout(10):
         while (await read(client, topic, partition)).last_stable_offset < end:
             await asyncio.sleep(0.002)
+
+
+async def state_of(client: Client, name: str = "t") -> Any:
+    response = await client.ask(DescribeTransactionsRequest(transactional_ids=(name,)))
+    return response.transaction_states[0]
+
+
+async def until_state(client: Client, state: str, name: str = "t") -> None:
+    async with asyncio.timeout(10):
+        while (await state_of(client, name)).transaction_state != state:
+            await asyncio.sleep(0.002)
+
+
+async def write_marker(
+    client: Client,
+    producer_id: int,
+    epoch: int,
+    *,
+    topic: str = "orders",
+    partitions: tuple[int, ...] = (0,),
+    is_commit: bool = False,
+    coordinator_epoch: int = 0,
+    transaction_version: int = 0,
+) -> list[int]:
+    """Write a marker; the error codes of the partitions."""
+    marker = WritableTxnMarker(
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        transaction_result=is_commit,
+        topics=(WritableTxnMarkerTopic(name=topic, partition_indexes=partitions),),
+        coordinator_epoch=coordinator_epoch,
+        transaction_version=transaction_version,
+    )
+    response = await client.ask(WriteTxnMarkersRequest(markers=(marker,)), 2)
+    (answered,) = response.markers
+    assert answered.producer_id == producer_id
+    return [each.error_code for each in answered.topics[0].partitions]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
 from tests.broker.transactions.producer_client import Client, Producer, connected, read
-from tests.broker.transactions.stories import FEW, PROTOCOLS, begun, settle, tell
+from tests.broker.transactions.stories import FEW, PROTOCOLS, begun, settle, state_of, tell, until_state
 
 from penstock.broker.broker import Broker
 from penstock.broker.transaction_markers import write_marker
@@ -22,17 +22,6 @@ from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopi
 from penstock.wire.messages.describe_transactions import DescribeTransactionsRequest
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest
 from penstock.wire.messages.list_transactions import ListTransactionsRequest
-
-
-async def state_of(client: Client, name: str = "t") -> Any:
-    response = await client.ask(DescribeTransactionsRequest(transactional_ids=(name,)))
-    return response.transaction_states[0]
-
-
-async def until_state(client: Client, state: str, name: str = "t") -> None:
-    async with asyncio.timeout(10):
-        while (await state_of(client, name)).transaction_state != state:
-            await asyncio.sleep(0.002)
 
 
 @PROTOCOLS

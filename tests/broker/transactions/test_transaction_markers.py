@@ -4,44 +4,13 @@ from typing import Any
 
 import pytest
 from tests.broker.transactions.producer_client import Client, Producer, read
-from tests.broker.transactions.stories import begun, settle, tell
+from tests.broker.transactions.stories import begun, settle, tell, write_marker
 
 from penstock.broker.broker import Broker
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
-from penstock.wire.messages.write_txn_markers import (
-    WritableTxnMarker,
-    WritableTxnMarkerTopic,
-    WriteTxnMarkersRequest,
-)
 
 NOT_VERIFIED = {"transaction.partition.verification.enable": "false"}
-
-
-async def write(
-    client: Client,
-    producer_id: int,
-    epoch: int,
-    *,
-    topic: str = "orders",
-    partitions: tuple[int, ...] = (0,),
-    is_commit: bool = False,
-    coordinator_epoch: int = 0,
-    transaction_version: int = 0,
-) -> list[int]:
-    """Write a marker; the error codes of the partitions."""
-    marker = WritableTxnMarker(
-        producer_id=producer_id,
-        producer_epoch=epoch,
-        transaction_result=is_commit,
-        topics=(WritableTxnMarkerTopic(name=topic, partition_indexes=partitions),),
-        coordinator_epoch=coordinator_epoch,
-        transaction_version=transaction_version,
-    )
-    response = await client.ask(WriteTxnMarkersRequest(markers=(marker,)), 2)
-    (answered,) = response.markers
-    assert answered.producer_id == producer_id
-    return [each.error_code for each in answered.topics[0].partitions]
 
 
 async def producers_of(client: Client, topic: str = "orders", partition: int = 0) -> Any:
@@ -67,7 +36,9 @@ def test_hanging_transaction_is_found_and_aborted() -> None:
         assert (found.producer_id, found.producer_epoch) == (producer.producer_id, producer.epoch)
         assert (found.current_txn_start_offset, found.last_sequence) == (2, 1)
         epoch = found.coordinator_epoch
-        assert await write(client, found.producer_id, found.producer_epoch, coordinator_epoch=epoch) == [0]
+        assert await write_marker(
+            client, found.producer_id, found.producer_epoch, coordinator_epoch=epoch
+        ) == [0]
         stable = await read(client)
         assert (stable.values, stable.last_stable_offset) == ([b"in time"], 4)
         (found,) = (await producers_of(client)).active_producers
@@ -78,9 +49,11 @@ def test_hanging_transaction_is_found_and_aborted() -> None:
 
 def test_marker_of_a_former_epoch_or_coordinator_is_refused() -> None:
     async def story(broker: Broker, client: Client) -> None:
-        await write(client, 7, 5, coordinator_epoch=3)
-        assert await write(client, 7, 4, coordinator_epoch=3) == [ErrorCode.INVALID_PRODUCER_EPOCH]
-        assert await write(client, 7, 5, coordinator_epoch=2) == [ErrorCode.TRANSACTION_COORDINATOR_FENCED]
+        await write_marker(client, 7, 5, coordinator_epoch=3)
+        assert await write_marker(client, 7, 4, coordinator_epoch=3) == [ErrorCode.INVALID_PRODUCER_EPOCH]
+        assert await write_marker(client, 7, 5, coordinator_epoch=2) == [
+            ErrorCode.TRANSACTION_COORDINATOR_FENCED
+        ]
         assert (await read(client, committed=False)).markers == [0]
 
     tell(story)
@@ -92,7 +65,9 @@ def test_marker_that_comes_twice_is_told_by_its_epoch_in_the_second_protocol_onl
 ) -> None:
     async def story(broker: Broker, client: Client) -> None:
         for _ in range(2):
-            assert await write(client, 7, 5, transaction_version=transaction_version) == [ErrorCode.NONE]
+            assert await write_marker(client, 7, 5, transaction_version=transaction_version) == [
+                ErrorCode.NONE
+            ]
         assert (await read(client, committed=False)).markers == markers
 
     tell(story)
@@ -100,11 +75,11 @@ def test_marker_that_comes_twice_is_told_by_its_epoch_in_the_second_protocol_onl
 
 def test_every_partition_has_its_own_answer() -> None:
     async def story(broker: Broker, client: Client) -> None:
-        codes = await write(client, 7, 5, partitions=(1, 9, 0, 1))
+        codes = await write_marker(client, 7, 5, partitions=(1, 9, 0, 1))
         unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         assert codes == [ErrorCode.NONE, unknown, ErrorCode.NONE, ErrorCode.NONE]
         assert (await read(client, partition=1, committed=False)).markers == [0]
-        assert await write(client, 7, 5, topic="nowhere") == [unknown]
+        assert await write_marker(client, 7, 5, topic="nowhere") == [unknown]
 
     tell(story)
 
@@ -112,7 +87,7 @@ def test_every_partition_has_its_own_answer() -> None:
 @pytest.mark.parametrize(("producer_id", "epoch"), [(-1, 0), (7, -1)])
 def test_marker_of_nobody_is_refused(producer_id: int, epoch: int) -> None:
     async def story(broker: Broker, client: Client) -> None:
-        assert await write(client, producer_id, epoch) == [ErrorCode.INVALID_REQUEST]
+        assert await write_marker(client, producer_id, epoch) == [ErrorCode.INVALID_REQUEST]
         assert (await read(client, committed=False)).high_watermark == 0
 
     tell(story)
@@ -121,7 +96,7 @@ def test_marker_of_nobody_is_refused(producer_id: int, epoch: int) -> None:
 def test_no_transaction_writes_to_the_coordinator_s_own_topic() -> None:
     async def story(broker: Broker, client: Client) -> None:
         await begun(client)
-        codes = await write(client, 7, 5, topic="__transaction_state")
+        codes = await write_marker(client, 7, 5, topic="__transaction_state")
         assert codes == [ErrorCode.INVALID_TOPIC_EXCEPTION]
 
     tell(story)
@@ -130,7 +105,7 @@ def test_no_transaction_writes_to_the_coordinator_s_own_topic() -> None:
 def test_marker_fences_batches_of_lower_epochs() -> None:
     async def story(broker: Broker, client: Client) -> None:
         producer = await begun(client)
-        assert await write(client, producer.producer_id, producer.epoch + 1) == [ErrorCode.NONE]
+        assert await write_marker(client, producer.producer_id, producer.epoch + 1) == [ErrorCode.NONE]
         assert await producer.produce(b"x") == ErrorCode.INVALID_PRODUCER_EPOCH
 
     tell(story)

@@ -6,7 +6,7 @@ const ConsumerGroup = require('kafkajs/src/consumer/consumerGroup')
 
 const orders = JSON.parse(process.argv[2])
 const kafka = new Kafka({
-  brokers: [orders.bootstrap],
+  brokers: orders.bootstrap.split(','),
   clientId: 'member',
   logLevel: logLevel.NOTHING,
   retry: { initialRetryTime: 50, maxRetryTime: 200, retries: 1000 }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from penstock.records.batch import BatchHeader, read_header
 from penstock.records.builder import build_batch
 from penstock.records.record import NewRecord
-from penstock.sim.checkers.evidence import Copied, Evidence, FinalLog
+from penstock.sim.checkers.evidence import Copied, Evidence, FinalLog, Leadership
 from penstock.sim.workloads.history import Ending, Function, History, Operation
 
 
@@ -19,6 +19,9 @@ class Run:
         self.offsets: dict[str, int] = {}
         self.topics: dict[str, int] = {}
         self.copies: tuple[Copied, ...] = ()
+        self.configs: dict[str, str | None] = {}
+        self.replicas: dict[str, tuple[int, ...]] = {}
+        self.leaders: dict[str, Sequence[Leadership]] = {}
 
     def _tick(self) -> float:
         self.now += 1.0
@@ -35,8 +38,11 @@ class Run:
         context: str = "",
         ending: Ending = Ending.OK,
         error: str = "",
+        is_weak: bool = False,
     ) -> Operation:
-        operation = self.history.begin(process, function, key, value=value, offset=offset, context=context)
+        operation = self.history.begin(
+            process, function, key, value=value, offset=offset, context=context, is_weak=is_weak
+        )
         self.history.end(operation, ending, error)
         return operation
 
@@ -64,6 +70,9 @@ class Run:
             offsets=self.offsets,
             topics=self.topics,
             copies=self.copies,
+            configs=self.configs,
+            replicas=self.replicas,
+            leaders=self.leaders,
         )
 
 

@@ -1,5 +1,6 @@
 """Every checker: silent about a good run, loud about each thing it is there for."""
 
+import pytest
 from tests.sim.checkers.evidences import Run, header
 
 from penstock.sim.checkers import (
@@ -8,6 +9,7 @@ from penstock.sim.checkers import (
     committed_offsets_kept,
     exactly_once,
     failed_unseen,
+    moves_kept,
     no_duplicates,
     offsets_consistent,
     offsets_contiguous,
@@ -17,13 +19,11 @@ from penstock.sim.checkers import (
     polls_in_order,
     sends_in_order,
     sequences_once,
+    settings_kept,
     topics_kept,
     transactions_whole,
 )
-from penstock.sim.checkers.evidence import Check, Copied
-from penstock.sim.checkers.high_watermark_forward import HighWatermarkForward
-from penstock.sim.checkers.offsets_ordered import OffsetsOrdered
-from penstock.sim.checkers.watching import PartitionView
+from penstock.sim.checkers.evidence import Check, Copied, Leadership
 from penstock.sim.workloads.history import COMMITTED, UNCOMMITTED, Ending, Function
 from penstock.sim.workloads.producers import STRANGE_SEQUENCE
 
@@ -66,6 +66,65 @@ def test_retry_answered_without_an_offset_must_still_be_there() -> None:
     run.log("o-0", [(7, "a")])
     assert not complaints(acknowledged_kept.check, run)
     run.log("o-0", [])
+    assert complaints(acknowledged_kept.check, run)
+
+
+LED_BY_TWO = (
+    Leadership(leader_epoch=1, node="a", until=10.0),
+    Leadership(leader_epoch=2, node="b", until=99.0),
+)
+
+
+def test_record_that_only_its_leader_acknowledged_may_be_lost_when_another_leads() -> None:
+    run = Run()
+    run.did(Function.SEND, "o-0", value=("a",), offset=0, is_weak=True)
+    run.did(Function.SEND, "o-0", value=("b",), offset=0, is_weak=True)
+    run.log("o-0", [(0, "c")])
+    run.leaders["o-0"] = LED_BY_TWO
+    for check in (acknowledged_kept.check, offsets_consistent.check, sends_in_order.check):
+        assert not complaints(check, run)
+
+
+@pytest.mark.parametrize(
+    "leaders",
+    [
+        (),
+        (Leadership(leader_epoch=1, node="a", until=99.0),),
+        (Leadership(leader_epoch=1, node="b", until=0.5), Leadership(leader_epoch=2, node="a", until=99.0)),
+        (
+            Leadership(leader_epoch=1, node="a", until=5.0),
+            Leadership(leader_epoch=2, node="", until=7.0),
+            Leadership(leader_epoch=3, node="a", until=99.0),
+        ),
+    ],
+    ids=["never changed", "one leader", "changed before", "the same leads again"],
+)
+def test_record_that_only_its_leader_acknowledged_is_kept_while_that_leads(
+    leaders: tuple[Leadership, ...],
+) -> None:
+    run = Run()
+    run.did(Function.SEND, "o-0", value=("a",), offset=0, is_weak=True)
+    run.log("o-0", [])
+    run.leaders["o-0"] = leaders
+    assert complaints(acknowledged_kept.check, run)
+
+
+def test_leader_that_nobody_saw_excuses_too() -> None:
+    run = Run()
+    run.did(Function.SEND, "o-0", value=("a",), offset=0, is_weak=True)
+    run.log("o-0", [])
+    run.leaders["o-0"] = (
+        Leadership(leader_epoch=1, node="a", until=5.0),
+        Leadership(leader_epoch=3, node="a", until=99.0),
+    )
+    assert not complaints(acknowledged_kept.check, run)
+
+
+def test_record_that_all_replicas_acknowledged_is_kept_whoever_leads() -> None:
+    run = Run()
+    run.did(Function.SEND, "o-0", value=("a",), offset=0)
+    run.log("o-0", [])
+    run.leaders["o-0"] = LED_BY_TWO
     assert complaints(acknowledged_kept.check, run)
 
 
@@ -270,6 +329,33 @@ def test_copy_that_nobody_was_left_to_finish_may_end_early() -> None:
     assert not complaints(exactly_once.check, run)
 
 
+def test_setting_that_was_acknowledged_holds_unless_another_is_in_doubt() -> None:
+    run = Run()
+    run.did(Function.SET_CONFIG, "o/min", value=("1",))
+    run.did(Function.SET_CONFIG, "o/min", value=("2",))
+    run.did(Function.SET_CONFIG, "o/min", value=("4",), ending=Ending.FAIL)
+    run.configs["o/min"] = "2"
+    assert not complaints(settings_kept.check, run)
+    for lost in ("1", "4", None):
+        run.configs["o/min"] = lost
+        assert complaints(settings_kept.check, run) == [f"o/min was set to 2, and is {lost}"]
+    run.did(Function.SET_CONFIG, "o/min", value=("1",), ending=Ending.INFO)
+    run.configs["o/min"] = "1"
+    assert not complaints(settings_kept.check, run)
+
+
+def test_move_that_was_acknowledged_comes_to_its_end_unless_another_is_in_doubt() -> None:
+    run = Run()
+    run.did(Function.REASSIGN, "o-0", value=(1, 2))
+    run.did(Function.REASSIGN, "o-0", value=(3, 2))
+    run.replicas["o-0"] = (2, 3)
+    assert not complaints(moves_kept.check, run)
+    run.replicas["o-0"] = (1, 2)
+    assert complaints(moves_kept.check, run) == ["o-0 was sent to ['2', '3'], and is on ['1', '2']"]
+    run.did(Function.REASSIGN, "o-0", value=(1, 2), ending=Ending.INFO)
+    assert not complaints(moves_kept.check, run)
+
+
 def test_topics_follow_from_what_was_acknowledged() -> None:
     run = Run()
     run.did(Function.CREATE_TOPIC, "x", offset=1)
@@ -282,29 +368,3 @@ def test_topics_follow_from_what_was_acknowledged() -> None:
     assert not complaints(topics_kept.check, run)
     del run.topics["x"]
     assert not complaints(topics_kept.check, run)
-
-
-def view(**offsets: int) -> PartitionView:
-    ends = {
-        "log_start_offset": 0,
-        "last_stable_offset": 1,
-        "high_watermark": 2,
-        "flushed_offset": 2,
-        "log_end_offset": 3,
-        **offsets,
-    }
-    return PartitionView(node="n", boot=1, topic_id=bytes(16), name="o-0", **ends)
-
-
-def test_high_watermark_that_goes_back_is_seen() -> None:
-    watcher = HighWatermarkForward()
-    assert not list(watcher.look([view(high_watermark=2)]))
-    assert not list(watcher.look([view(high_watermark=2)]))
-    assert list(watcher.look([view(high_watermark=1)])) == ["o-0 on n went from 2 back to 1"]
-
-
-def test_ends_of_a_log_out_of_order_are_seen() -> None:
-    watcher = OffsetsOrdered()
-    assert not list(watcher.look([view()]))
-    assert list(watcher.look([view(high_watermark=3)]))
-    assert list(watcher.look([view(last_stable_offset=-1)]))

@@ -22,4 +22,24 @@ TRIES = 8
     ],
 )
 def test_planted_bug_is_noticed(bug: str, first: int) -> None:
-    assert any(not run_seed(seed, Choice(bug=bug)).is_good for seed in range(first, first + TRIES))
+    choice = Choice(node_count=1, bug=bug)
+    assert any(not run_seed(seed, choice).is_good for seed in range(first, first + TRIES))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("bug", "first"),
+    [
+        ("follower-promises-unflushed", 0),
+        ("leader-commits-alone", 0),
+        ("followers-show-too-much", 0),
+        ("silent-members-dropped", 2),
+        ("divergence-unchecked", 2),
+        ("anybody-let-in", 2),
+        ("everybody-eligible", 2),
+        ("minimum-ignored", 3),
+    ],
+)
+def test_bug_planted_in_a_cluster_is_noticed(bug: str, first: int) -> None:
+    choice = Choice(node_count=3, bug=bug)
+    assert any(not run_seed(seed, choice).is_good for seed in range(first, first + TRIES))

@@ -6,10 +6,10 @@ import pytest
 
 from penstock.sim.cluster.cluster import PROGRESS, UNEXPECTED, Cluster
 from penstock.sim.cluster.drawing import draw_plan
-from penstock.sim.cluster.plan import Fault, Kill, KillClient, Outage, Pause, Restart
+from penstock.sim.cluster.faults import Fault, Kill, KillClient, Outage, Pause, Restart
 from penstock.sim.cluster.reporting import Choice, run_seed
 
-QUIET = replace(draw_plan(3), faults=())
+QUIET = replace(draw_plan(3, node_count=1), faults=())
 
 
 @pytest.mark.slow
@@ -28,7 +28,7 @@ def test_cluster_without_faults_tells_a_short_story() -> None:
     assert outcome.faults == 0
     assert [line.split(maxsplit=1)[1] for line in cluster.story] == [
         "broker-1 starts",
-        "broker-1 serves",
+        "broker-1 serves as node 1",
         "everything is healed",
     ]
 
@@ -48,14 +48,14 @@ def test_faults_happen_in_their_time_and_are_healed() -> None:
     story = [line.split(maxsplit=1)[1] for line in cluster.story]
     assert [line for line in story if not line.startswith("FAULT")] == [
         "broker-1 starts",
-        "broker-1 serves",
+        "broker-1 serves as node 1",
         "broker-1 loses power",
         "broker-1 starts",
-        "broker-1 serves",
+        "broker-1 serves as node 1",
         "broker-1 is told to stop",
         "broker-1 has stopped",
         "broker-1 starts",
-        "broker-1 serves",
+        "broker-1 serves as node 1",
         "broker-1 is paused",
         f"{client} is killed",
         "broker-1 goes on",

@@ -26,16 +26,16 @@ def outcome(seed: int, rule: str | None = None) -> Outcome:
 def test_replay_of_a_shortened_seed_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cluster", "--seed", "3", "--faults", "none", "--workloads", "0,1"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith(
-        "python -m penstock.sim cluster --seed 3 --nodes 1 --faults none --workloads 0,1\n"
-    )
+    assert told.startswith("python -m penstock.sim cluster --seed 3 --faults none --workloads 0,1\n")
     assert "FAULT" not in told
     assert told.endswith("good\n")
 
 
 @pytest.mark.slow
 def test_failing_seed_prints_the_command_that_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["cluster", "--seeds", "1", "--first", "1", "--bug", "shown-before-flush"]) == 1
+    assert (
+        main(["cluster", "--seeds", "1", "--first", "1", "--nodes", "1", "--bug", "shown-before-flush"]) == 1
+    )
     told = capsys.readouterr().out
     assert "FAILED seed 1: the ends of a log are in order" in told
     assert "replay: python -m penstock.sim cluster --seed 1 --nodes 1 --bug shown-before-flush" in told
@@ -45,6 +45,15 @@ def test_choice_makes_the_plan_that_its_command_names() -> None:
     choice = Choice(faults=(1, 2), workloads=(0,))
     assert len(choice.plan(4).faults) == 2
     assert choice.command(4).endswith("--faults 1,2 --workloads 0")
+
+
+def test_choice_of_a_size_is_part_of_the_command() -> None:
+    assert Choice(node_count=1).command(4) == "python -m penstock.sim cluster --seed 4 --nodes 1"
+
+
+def test_size_that_is_not_simulated_is_refused() -> None:
+    with pytest.raises(SystemExit, match="1 to 5"):
+        main(["cluster", "--nodes", "6"])
 
 
 def test_summary_counts_and_tells_how_fast_it_was() -> None:

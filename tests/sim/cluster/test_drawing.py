@@ -1,7 +1,21 @@
 """Plans: the same for the same seed, within what is promised, different from seed to seed."""
 
+from typing import get_args
+
 from penstock.sim.cluster.drawing import draw_plan
-from penstock.sim.cluster.plan import FailFlush, Kill, KillAtOperation, KillClient
+from penstock.sim.cluster.faults import (
+    Decommission,
+    FailFlush,
+    FaultKind,
+    JoinNode,
+    Kill,
+    KillAtOperation,
+    KillClient,
+    Upheaval,
+    WipeDisk,
+)
+from penstock.sim.cluster.plan import ClusterPlan
+from penstock.sim.workloads.administrator import MIN_IN_SYNC
 from penstock.sim.workloads.kinds import is_source
 from penstock.sim.workloads.reader import ReaderSettings
 
@@ -30,7 +44,8 @@ def test_faults_stay_in_their_phase_and_in_order() -> None:
 
 def test_no_disk_fails_to_flush_more_often_than_a_broker_stands() -> None:
     for seed in SEEDS:
-        failures = [fault.kind for fault in draw_plan(seed).faults if isinstance(fault.kind, FailFlush)]
+        plan = draw_plan(seed, node_count=1)
+        failures = [fault.kind for fault in plan.faults if isinstance(fault.kind, FailFlush)]
         assert len(failures) <= 1
 
 
@@ -42,10 +57,77 @@ def test_seeds_differ_in_what_they_do() -> None:
     assert len({plan.environment for plan in plans}) > 20
 
 
-def test_larger_clusters_replicate_their_topics() -> None:
-    plan = draw_plan(1, node_count=3)
-    assert [node.name for node in plan.nodes] == ["broker-1", "broker-2", "broker-3"]
-    assert {topic.replication_factor for topic in plan.topics} == {3}
+CLUSTERS = [draw_plan(seed, node_count=3) for seed in range(300)]
+
+
+def kinds_of(plan: ClusterPlan, *kinds: type) -> list[FaultKind]:
+    return [fault.kind for fault in plan.faults if isinstance(fault.kind, kinds)]
+
+
+def test_clusters_have_one_founder_and_everybody_else_knows_whom_to_ask() -> None:
+    for plan in CLUSTERS:
+        founder, *others = plan.nodes
+        assert founder.is_founder
+        assert founder.name == "broker-1"
+        assert not any(node.is_founder for node in others)
+        assert all("broker-1:9092" in node.others for node in others)
+        assert all(f"{node.name}:9092" not in node.others for node in plan.nodes)
+
+
+def test_clusters_differ_in_how_they_replicate() -> None:
+    found = {(plan.topics[0].replication_factor, plan.topics[0].configs[MIN_IN_SYNC]) for plan in CLUSTERS}
+    assert found == {(1, "1"), (2, "1"), (2, "2"), (3, "1"), (3, "2")}
+
+
+def test_clusters_suffer_everything_that_one_broker_does_and_more() -> None:
+    kinds = {type(fault.kind) for plan in CLUSTERS for fault in plan.faults}
+    assert kinds == set(get_args(FaultKind)) | set(get_args(Upheaval)) - {Upheaval}
+
+
+def test_one_broker_is_spared_what_only_clusters_know() -> None:
+    for seed in SEEDS:
+        assert not kinds_of(draw_plan(seed, node_count=1), *get_args(Upheaval))
+
+
+def test_disk_is_lost_only_where_two_must_be_in_sync_and_only_once() -> None:
+    losing = [plan for plan in CLUSTERS if kinds_of(plan, WipeDisk)]
+    assert losing
+    for plan in losing:
+        assert len(kinds_of(plan, WipeDisk)) == 1
+        assert not kinds_of(plan, JoinNode, Decommission)
+        assert {topic.replication_factor for topic in plan.topics} == {3}
+        assert {topic.configs[MIN_IN_SYNC] for topic in plan.topics} == {"2"}
+        assert plan.cluster_configs == {MIN_IN_SYNC: "2"}
+        administrators = [each.settings for each in plan.workloads if each.name == "administrator"]
+        assert not any(getattr(each, "minimums", ()) for each in administrators)
+        assert {getattr(each, "replication_factor", 3) for each in administrators} <= {3}
+
+
+def test_broker_goes_only_where_enough_are_left() -> None:
+    going = [plan for plan in CLUSTERS if kinds_of(plan, Decommission)]
+    assert going
+    for plan in going:
+        assert len(kinds_of(plan, Decommission)) == 1
+        left = len(plan.nodes) - 1
+        assert left >= max(3, *(topic.replication_factor for topic in plan.topics))
+
+
+def test_healed_do_without_one_only_where_nothing_needs_it() -> None:
+    absent = [plan for plan in CLUSTERS if plan.absent is not None]
+    assert absent
+    for plan in absent:
+        assert plan.absent in [node.name for node in plan.nodes]
+        assert {topic.replication_factor for topic in plan.topics} == {3}
+        assert plan.cluster_configs == {MIN_IN_SYNC: "2"}
+        administrators = [each.settings for each in plan.workloads if each.name == "administrator"]
+        assert not any(getattr(each, "minimums", ()) for each in administrators)
+        assert not kinds_of(plan, WipeDisk, JoinNode, Decommission)
+
+
+def test_no_disk_of_a_cluster_fails_to_flush_twice() -> None:
+    for plan in CLUSTERS:
+        failing = [kind.node for kind in kinds_of(plan, FailFlush) if isinstance(kind, FailFlush)]
+        assert len(failing) == len(set(failing))
 
 
 def test_shortened_plan_keeps_what_is_numbered() -> None:

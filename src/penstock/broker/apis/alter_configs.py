@@ -4,7 +4,7 @@ Versions 0 to 2.
 
 Behaviour
     - A resource gets exactly the settings of the request; what is not named goes back to its default.
-    - Resources are topics by name, this broker by its id, and all brokers by the empty name. Every resource
+    - Resources are topics by name, brokers by their ids, and all brokers by the empty name. Every resource
       of the request is in the answer, changed as a whole or not at all.
     - Refusals: UNKNOWN_TOPIC_OR_PARTITION; INVALID_CONFIG for a topic's unknown name or bad value;
       INVALID_REQUEST for a broker's, for one that cannot change while running, and for a resource, name or
@@ -34,8 +34,9 @@ async def handle(
     broker: "Broker", request: AlterConfigsRequest, header: RequestHeader
 ) -> AlterConfigsResponse:
     """Have the controller decide, and answer when its decision is in force."""
+    decide = partial(alter_configs, request=request, config=broker.config)
     try:
-        return await broker.quorum.submit(partial(alter_configs, request=request, config=broker.config))
+        return await broker.control.decide_or_forward(request, header, decide)
     except ApiError as error:
         return _failure(request, error)
 

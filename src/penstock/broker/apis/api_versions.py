@@ -47,8 +47,8 @@ async def handle(broker: "Broker", request: ApiVersionsRequest, header: RequestH
             for name, level in features.items()
             if name not in _LOWEST_LEVELS or header.api_version >= LEVEL_ZERO_SINCE_VERSION
         ),
-        # Features change only when a broker registers, and clients believe only what is newer.
-        finalized_features_epoch=broker.image.brokers[broker.node_id].epoch,
+        # Clients believe only what is newer, whichever broker says it.
+        finalized_features_epoch=broker.quorum.applied_offset,
         finalized_features=tuple(
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
             for name, level in features.items()

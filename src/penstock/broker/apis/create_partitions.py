@@ -32,8 +32,9 @@ async def handle(
     broker: "Broker", request: CreatePartitionsRequest, header: RequestHeader
 ) -> CreatePartitionsResponse:
     """Have the controller decide, and answer when its decision is in force."""
+    decide = partial(create_partitions, request=request)
     try:
-        return await broker.quorum.submit(partial(create_partitions, request=request))
+        return await broker.control.decide_or_forward(request, header, decide)
     except ApiError as error:
         return _failure(request, error)
 

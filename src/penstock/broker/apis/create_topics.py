@@ -3,8 +3,8 @@
 Versions 2 to 7.
 
 Behaviour
-    - The answer comes when the topics are in the metadata log, on disk, and their partitions can be
-      written to.
+    - The answer comes when the topics are in the metadata log, on disk, and those of their partitions that
+      the broker asked leads can be written to.
     - -1 partitions or replicas take ``num.partitions`` and ``default.replication.factor``; with a manual
       assignment both must be -1.
     - validate_only checks everything and makes nothing.
@@ -40,7 +40,7 @@ async def handle(
     """Have the controller decide, and answer when its decision is in force."""
     decide = partial(create_topics, request=request, config=broker.config, new_id=broker.entropy.uuid)
     try:
-        return await broker.quorum.submit(decide)
+        return await broker.control.decide_or_forward(request, header, decide)
     except ApiError as error:
         return _failure(request, error)
 

@@ -36,7 +36,7 @@ async def handle(
     """Have the controller decide, and answer when its decision is in force."""
     decide = partial(delete_topics, request=request, version=header.api_version, config=broker.config)
     try:
-        return await broker.quorum.submit(decide)
+        return await broker.control.decide_or_forward(request, header, decide)
     except ApiError as error:
         return _failure(request, error)
 

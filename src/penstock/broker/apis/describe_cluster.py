@@ -3,6 +3,7 @@
 Versions 0 to 2.
 
 Behaviour
+    - The controller is -1 while there is none, or none that clients can reach.
     - Brokers are those that are alive; fenced ones too when asked for.
     - Asked for controllers, a broker answers MISMATCHED_ENDPOINT_TYPE; for anything else,
       UNSUPPORTED_ENDPOINT_TYPE.
@@ -31,6 +32,6 @@ async def handle(
         broker.image,
         request,
         cluster_id=broker.cluster_id,
-        controller_id=broker.node_id,
+        controller_id=broker.controller_id,
         listener=PLAINTEXT,
     )

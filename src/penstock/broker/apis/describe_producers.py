@@ -3,7 +3,7 @@
 Version 0.
 
 Behaviour
-    - Every producer that the partition's log remembers, idempotent or transactional.
+    - Every producer that the partition's log remembers, idempotent or transactional; the leader says so.
     - By this a transaction that hangs is found: open in a log, and unknown to its coordinator (KIP-664).
 """
 
@@ -42,6 +42,7 @@ async def handle(
 def _describe(broker: "Broker", topic: str, index: int) -> PartitionResponse:
     try:
         partition = broker.replicas.by_name(topic, index)
+        partition.check_is_here()
     except ApiError as error:
         return PartitionResponse(
             partition_index=index, error_code=error.code, error_message=error.message or None

@@ -3,7 +3,8 @@
 Versions 0 to 6.
 
 Behaviour
-    - The leader of the partition that keeps the key. The internal topic is made when first asked for.
+    - The leader of the partition that keeps the key, as the metadata says; every broker knows. The internal
+      topic is made when first asked for.
     - COORDINATOR_NOT_AVAILABLE while it cannot be made, or its partition has no leader.
     - INVALID_REQUEST for a type of key that does not exist. Share groups (type 2) have no coordinator yet:
       COORDINATOR_NOT_AVAILABLE.
@@ -16,6 +17,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.coordinator import Coordinator as ShardCoordinator
+from penstock.broker.peers.peer_error import PeerError
 from penstock.config.listeners import PLAINTEXT
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -74,7 +76,7 @@ async def _coordinator(broker: "Broker", key_type: int) -> ShardCoordinator:
     coordinator = broker.groups if key_type == GROUP else broker.transactions
     try:
         await coordinator.ensure_topic()
-    except ApiError as error:
+    except (ApiError, PeerError) as error:
         extra = {"topic": coordinator.kind.topic, "reason": str(error)}
         logger.warning("internal topic cannot be made", extra=extra)
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error

@@ -4,7 +4,7 @@ Versions 0 to 1.
 
 Behaviour
     - SET and DELETE work on any setting; APPEND and SUBTRACT on lists, starting from the value in force.
-    - Resources are topics by name, this broker by its id, and all brokers by the empty name. Every resource
+    - Resources are topics by name, brokers by their ids, and all brokers by the empty name. Every resource
       of the request is in the answer (librdkafka insists), changed as a whole or not at all.
     - Refusals: as AlterConfigs; INVALID_CONFIG for APPEND or SUBTRACT on what is no list.
 
@@ -34,7 +34,7 @@ async def handle(
     """Have the controller decide, and answer when its decision is in force."""
     decide = partial(incremental_alter_configs, request=request, config=broker.config)
     try:
-        return await broker.quorum.submit(decide)
+        return await broker.control.decide_or_forward(request, header, decide)
     except ApiError as error:
         return _failure(request, error)
 

@@ -17,6 +17,7 @@ Version notes
 
 from typing import TYPE_CHECKING
 
+from penstock.broker.peers.peer_error import PeerError
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.transactions.responses import refusal
@@ -35,6 +36,6 @@ async def handle(broker: "Broker", request: InitProducerIdRequest, header: Reque
             producer_id = await broker.producer_ids.next()
             return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
         await broker.producer_ids.wait_available()
-    except ApiError:
+    except (ApiError, PeerError):
         return refusal(request, header.api_version, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
     return await broker.transactions.ask(request.transactional_id, request, header)

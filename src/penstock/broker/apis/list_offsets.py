@@ -8,6 +8,9 @@ Behaviour
       local disk, -5 latest in tiered storage and -6 earliest still to be tiered (we have none: offset -1).
     - Any other is a moment: the first record at or after it, looked up inside its batch; none is offset -1.
     - A partition named twice is INVALID_REQUEST.
+    - A new leader does not know at once how much was committed under others: until it does, latest is
+      OFFSET_NOT_AVAILABLE, or LEADER_NOT_AVAILABLE below version 5.
+    - For another broker, which copies the partition, latest is where the log ends.
 
 Version notes
     2 isolation level; 4 leader epochs; 6 flexible; 7 to 9 and 11 bring a code each; 10 a timeout.
@@ -46,7 +49,10 @@ _SINCE_VERSION = {
     EARLIEST_PENDING_UPLOAD_TIMESTAMP: 11,
 }
 
+_ASK_FOR_THE_BEGINNING = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP)
 _NOT_FOUND = (-1, -1)
+
+OFFSET_NOT_AVAILABLE_SINCE_VERSION = 5
 
 
 async def handle(broker: "Broker", request: ListOffsetsRequest, header: RequestHeader) -> ListOffsetsResponse:
@@ -88,7 +94,11 @@ def _look_up(
             raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
         partition = broker.replicas.by_name(topic, wanted.partition_index)
         partition.check_is_here(wanted.current_leader_epoch)
-        offset, timestamp = _answer(partition, wanted.timestamp, request.isolation_level)
+        if request.replica_id >= 0:
+            offset, timestamp = _answer_replica(partition, wanted.timestamp)
+        else:
+            _check_known(partition, wanted.timestamp, header.api_version)
+            offset, timestamp = _answer(partition, wanted.timestamp, request.isolation_level)
     except CorruptLogError as error:
         broker.report_corruption(partition, error)
         return ListOffsetsPartitionResponse(
@@ -104,13 +114,31 @@ def _look_up(
     )
 
 
+def _check_known(partition: Partition, question: int, version: int) -> None:
+    """Raise unless this leader knows all that was committed, if that matters to the answer."""
+    if question in _ASK_FOR_THE_BEGINNING or partition.leader.is_high_watermark_current:
+        return
+    is_known = version >= OFFSET_NOT_AVAILABLE_SINCE_VERSION
+    raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE if is_known else ErrorCode.LEADER_NOT_AVAILABLE)
+
+
+def _answer_replica(partition: Partition, question: int) -> tuple[int, int]:
+    """A follower must know how far the log itself goes, whatever of it is committed."""
+    log = partition.log
+    if question == LATEST_TIMESTAMP:
+        return log.log_end_offset, -1
+    if question in _ASK_FOR_THE_BEGINNING:
+        return log.log_start_offset, -1
+    raise ApiError(ErrorCode.INVALID_REQUEST)
+
+
 def _answer(partition: Partition, question: int, isolation_level: int) -> tuple[int, int]:
     """Offset and timestamp; the timestamp is only told for records found by one."""
     log = partition.log
     end = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
     if question == LATEST_TIMESTAMP:
         return end, -1
-    if question in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+    if question in _ASK_FOR_THE_BEGINNING:
         return log.log_start_offset, -1
     if question in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
         return _NOT_FOUND

@@ -38,9 +38,9 @@ async def handle(
         return ListTransactionsResponse(error_code=error.code)
     asked = [host.ask(request, header) for host in broker.transactions.hosts]
     answers = [_response(answer) for answer in await asyncio.gather(*asked)]
-    failed = next((each.error_code for each in answers if each.error_code), ErrorCode.NONE)
-    if failed:
-        return ListTransactionsResponse(error_code=failed)
+    for answer in answers:
+        if answer.error_code not in (ErrorCode.NONE, ErrorCode.NOT_COORDINATOR):
+            return ListTransactionsResponse(error_code=answer.error_code)
     return ListTransactionsResponse(
         unknown_state_filters=unknown_states(request),
         transaction_states=tuple(state for answer in answers for state in answer.transaction_states),

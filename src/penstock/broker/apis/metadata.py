@@ -18,15 +18,15 @@ Version notes
     topics by id; 13 an error for the whole answer.
 """
 
-from functools import partial
 from typing import TYPE_CHECKING
 
+from penstock.broker.apis import create_topics
 from penstock.config.listeners import PLAINTEXT
 from penstock.metadata.describe_topics import describe_topics, missing_topics
-from penstock.metadata.topic_creation import DEFAULT, create_topics
+from penstock.metadata.topic_creation import DEFAULT
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError
-from penstock.wire.framing import RequestHeader
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.framing import RequestHeader, header_for
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
 
@@ -40,32 +40,29 @@ async def handle(broker: "Broker", request: MetadataRequest, header: RequestHead
     missing = missing_topics(broker.image, request, header.api_version)
     may_create = request.allow_auto_topic_creation and broker.config.boolean("auto.create.topics.enable")
     if missing and may_create:
-        failures = await _create(broker, missing)
+        failures = await _create(broker, missing, header)
     return describe_topics(
         broker.image,
         request,
         version=header.api_version,
         cluster_id=broker.cluster_id,
-        controller_id=broker.node_id,
+        controller_id=broker.controller_id,
         listener=PLAINTEXT,
         failures=failures,
     )
 
 
-async def _create(broker: "Broker", names: list[str]) -> dict[str, ErrorCode]:
-    """Create topics with the broker's defaults; returns why some could not be.
+async def _create(broker: "Broker", names: list[str], header: RequestHeader) -> dict[str, ErrorCode]:
+    """Create topics with the controller's defaults; returns why some could not be.
 
     That one exists by now is no failure: somebody else asked for it at the same moment.
     """
     topics = tuple(
         CreatableTopic(name=name, num_partitions=DEFAULT, replication_factor=DEFAULT) for name in names
     )
-    request = CreateTopicsRequest(topics=topics)
-    decide = partial(create_topics, request=request, config=broker.config, new_id=broker.entropy.uuid)
-    try:
-        response = await broker.quorum.submit(decide)
-    except ApiError as error:
-        return dict.fromkeys(names, error.code)
+    response = await create_topics.handle(
+        broker, CreateTopicsRequest(topics=topics), header_for(ApiKey.CREATE_TOPICS, header)
+    )
     return {
         result.name: ErrorCode(result.error_code)
         for result in response.topics

@@ -4,7 +4,7 @@ Versions 2 to 4.
 
 Behaviour
     - Answers the largest epoch not above the one asked for, and the offset at which it ended; -1 and -1 when
-      the log knows of none (KIP-320).
+      the log knows of none (KIP-320). Only the leader says so.
 
 Version notes
     3 replica id; 4 flexible.

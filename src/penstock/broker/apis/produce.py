@@ -11,6 +11,8 @@ Behaviour
     - A batch seen before (same producer, epoch and sequences) is answered with the offsets it got then.
     - A batch of a transaction may have to wait for its coordinator first (``transactional_appends``).
     - Internal topics are for brokers only: INVALID_TOPIC_EXCEPTION.
+    - A follower takes nothing (NOT_LEADER_OR_FOLLOWER), and says who leads (KIP-951). Too few replicas in
+      sync for acks=-1 is NOT_ENOUGH_REPLICAS, or NOT_ENOUGH_REPLICAS_AFTER_APPEND when that happened since.
     - Each partition has its own outcome; one that fails does not disturb the others.
 
 Version notes
@@ -21,12 +23,13 @@ Version notes
 from typing import TYPE_CHECKING
 
 from penstock.broker.connection import Reply
+from penstock.broker.leader_hints import MISDIRECTED, endpoints, partition_in
 from penstock.broker.parked_produce import ALL_ACKS, LEADER_ACKS, NO_ACKS, ParkedProduce, ProduceOutcome
 from penstock.broker.partition import Partition
 from penstock.broker.transactional_appends import TransactionalBatch
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
-from penstock.model.ids import Millis
+from penstock.model.ids import Millis, NodeId
 from penstock.records.batch import TRANSACTIONAL_BIT, BatchHeader, read_header
 from penstock.records.errors import RecordError
 from penstock.records.validation import needs_rewrite, rewrite_batch, validate_produced
@@ -36,6 +39,8 @@ from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
     PartitionProduceResponse,
+    ProduceLeader,
+    ProduceNodeEndpoint,
     ProduceRequest,
     ProduceResponse,
     TopicProduceData,
@@ -49,6 +54,9 @@ ZSTD_SINCE_VERSION = 7
 ZSTD_CODEC = 4
 TOPIC_IDS_SINCE_VERSION = 13
 
+_NO_ERROR = ErrorCode.NONE
+_NO_HINT = ProduceLeader()
+
 
 def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
     """Append what can be appended, then park until it is safe."""
@@ -56,7 +64,7 @@ def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
     version = reply.header.api_version
     now = broker.clock.wall_ms()
     answer = _answer_nothing if acks == NO_ACKS else _answer
-    parked = ParkedProduce(lambda outcomes: answer(request, outcomes, reply))
+    parked = ParkedProduce(lambda outcomes: answer(broker, request, outcomes, reply))
     for topic in request.topic_data:
         for data in topic.partition_data:
             outcome = ProduceOutcome(parked, data.index)
@@ -97,6 +105,8 @@ def _append(
         partition.leader.check_enough_replicas()
     elif acks not in (NO_ACKS, LEADER_ACKS):
         raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
+    elif not partition.is_leader:
+        raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if partition.is_internal:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, "Only brokers write to internal topics.")
     broker.check_writable()
@@ -131,7 +141,9 @@ def _check_codec(header: BatchHeader, version: int) -> None:
         raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce version 7 or later")
 
 
-def _answer_nothing(request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
+def _answer_nothing(
+    broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply
+) -> None:
     failed = [each for each in outcomes if each.error is not None]
     if failed:
         reply.close_connection(f"a produce request with acks=0 failed: {failed[0].code.name}")
@@ -139,7 +151,7 @@ def _answer_nothing(request: ProduceRequest, outcomes: list[ProduceOutcome], rep
         reply.send([])
 
 
-def _answer(request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
+def _answer(broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
     remaining = iter(outcomes)
     response = ProduceResponse(
         responses=tuple(
@@ -148,18 +160,49 @@ def _answer(request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Repl
                     name=topic.name,
                     topic_id=topic.topic_id,
                     partition_responses=tuple(
-                        [_partition_response(next(remaining)) for _ in topic.partition_data]
+                        [_partition_response(broker, topic, next(remaining)) for _ in topic.partition_data]
                     ),
                 )
                 for topic in request.topic_data
             ]
-        )
+        ),
+        node_endpoints=_endpoints(broker, request, outcomes),
     )
     header = reply.header
     reply.send([encode_response(ApiKey.PRODUCE, header.api_version, header.correlation_id, response)])
 
 
-def _partition_response(outcome: ProduceOutcome) -> PartitionProduceResponse:
+def _endpoints(
+    broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome]
+) -> tuple[ProduceNodeEndpoint, ...]:
+    """Where those are who lead what was sent here."""
+    for outcome in outcomes:
+        if outcome.code is not _NO_ERROR:
+            break
+    else:
+        return ()
+    named = [(topic, data.index) for topic in request.topic_data for data in topic.partition_data]
+    leaders = [
+        NodeId(_current_leader(broker, topic, index).leader_id)
+        for (topic, index), outcome in zip(named, outcomes, strict=True)
+        if outcome.code in MISDIRECTED
+    ]
+    return tuple(
+        ProduceNodeEndpoint(node_id=each.node_id, host=each.host, port=each.port, rack=each.rack)
+        for each in endpoints(broker.image, leaders)
+    )
+
+
+def _current_leader(broker: "Broker", topic: TopicProduceData, index: int) -> ProduceLeader:
+    partition = partition_in(broker.image, topic.name, topic.topic_id, index)
+    if partition is None:
+        return _NO_HINT
+    return ProduceLeader(leader_id=partition.leader, leader_epoch=partition.leader_epoch)
+
+
+def _partition_response(
+    broker: "Broker", topic: TopicProduceData, outcome: ProduceOutcome
+) -> PartitionProduceResponse:
     result = outcome.result
     if outcome.code == ErrorCode.NONE and result is not None:
         return PartitionProduceResponse(
@@ -179,4 +222,7 @@ def _partition_response(outcome: ProduceOutcome) -> PartitionProduceResponse:
             for index, message in record_errors
         ),
         error_message=None if error is None else error.message or None,
+        current_leader=(
+            _current_leader(broker, topic, outcome.index) if outcome.code in MISDIRECTED else _NO_HINT
+        ),
     )

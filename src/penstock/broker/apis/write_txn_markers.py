@@ -4,7 +4,10 @@ who ends one that hangs.
 Versions 1 and 2.
 
 Behaviour
-    - Each partition answers when its marker is on every in-sync replica.
+    - Each partition answers when its marker is on every in-sync replica; one that takes too long gets
+      REQUEST_TIMED_OUT, so that the others' answers need not wait for it.
+    - NOT_LEADER_OR_FOLLOWER from whoever does not lead the partition; COORDINATOR_LOAD_IN_PROGRESS from a
+      partition that keeps groups' offsets while its groups are being loaded.
     - A producer epoch below the log's is INVALID_PRODUCER_EPOCH, a coordinator epoch below it
       TRANSACTION_COORDINATOR_FENCED. A marker of the second protocol must raise the epoch; one that does not
       has been written before, which is success.
@@ -36,16 +39,26 @@ if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
 
+COMMIT_SECONDS_MAX = 3.0
+"""How long partitions have to commit a marker before its sender is told to come again."""
+
+
 async def handle(
     broker: "Broker", request: WriteTxnMarkersRequest, header: RequestHeader
 ) -> WriteTxnMarkersResponse:
     """Append all markers, then wait for them together."""
     writing = [(marker, _write(broker, marker)) for marker in request.markers]
-    results = []
-    for marker, codes in writing:
-        topics = [await _answer(topic, codes) for topic in marker.topics]
-        results.append(WritableTxnMarkerResult(producer_id=marker.producer_id, topics=tuple(topics)))
-    return WriteTxnMarkersResponse(markers=tuple(results))
+    if pending := [future for _, codes in writing for future in codes.values() if not future.done()]:
+        await asyncio.wait(pending, timeout=COMMIT_SECONDS_MAX)
+    return WriteTxnMarkersResponse(
+        markers=tuple(
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=tuple(_answer(topic, codes) for topic in marker.topics),
+            )
+            for marker, codes in writing
+        )
+    )
 
 
 def _write(broker: "Broker", wanted: WritableTxnMarker) -> "dict[TopicPartition, asyncio.Future[ErrorCode]]":
@@ -71,17 +84,19 @@ def _refused(broker: "Broker") -> "asyncio.Future[ErrorCode]":
     return refused
 
 
-async def _answer(
+def _answer(
     topic: WritableTxnMarkerTopic, codes: "dict[TopicPartition, asyncio.Future[ErrorCode]]"
 ) -> WritableTxnMarkerTopicResult:
     return WritableTxnMarkerTopicResult(
         name=topic.name,
         partitions=tuple(
-            [
-                WritableTxnMarkerPartitionResult(
-                    partition_index=index, error_code=await codes[TopicPartition(topic.name, index)]
-                )
-                for index in topic.partition_indexes
-            ]
+            WritableTxnMarkerPartitionResult(
+                partition_index=index, error_code=_code(codes[TopicPartition(topic.name, index)])
+            )
+            for index in topic.partition_indexes
         ),
     )
+
+
+def _code(written: "asyncio.Future[ErrorCode]") -> ErrorCode:
+    return written.result() if written.done() else ErrorCode.REQUEST_TIMED_OUT

@@ -5,12 +5,16 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.internal_topic import InternalTopic, ensure_exists
+from penstock.broker.coordination.partition_lookup import partition_image
 from penstock.broker.coordination.shard_host import HostSurroundings, ShardHost
 from penstock.broker.coordination.shard_kind import ShardKind
 from penstock.coordinator.partitioning import partition_for
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
+from penstock.model.ids import NodeId, TopicPartition
+from penstock.records.control import TransactionMarker
+from penstock.storage.append_result import AppendResult
 from penstock.wire.framing import RequestHeader
 from penstock.wire.schema import Struct
 
@@ -55,16 +59,28 @@ class Coordinator:
         topic = self._broker.image.topics.get(self._kind.topic)
         return partition_for(key, self._topic().partition_count if topic is None else len(topic.partitions))
 
-    def host_at(self, index: int) -> ShardHost:
-        """The host of a partition; NOT_COORDINATOR when it is not here."""
-        host = self._hosts.get(index)
+    def leader_of(self, index: int) -> NodeId | None:
+        """Who leads a partition of the internal topic, as far as the image knows."""
+        known = partition_image(self._broker.image, TopicPartition(self._kind.topic, index))
+        return None if known is None or not known.has_leader else known.leader
+
+    def is_here(self, index: int) -> bool:
+        """Whether a partition's shard is on this broker."""
+        return index in self._hosts
+
+    def host_for(self, key: str) -> ShardHost:
+        """The host of a key's shard; NOT_COORDINATOR when it is not here."""
+        host = self._hosts.get(self.index_for(key))
         if host is None:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         return host
 
-    def host_for(self, key: str) -> ShardHost:
-        """The host of a key's shard; NOT_COORDINATOR when it is not here."""
-        return self.host_at(self.index_for(key))
+    def append_marker(self, index: int, marker: TransactionMarker) -> AppendResult:
+        """End a producer's transaction in a partition led here, and in what its shard knows."""
+        host = self._hosts.get(index)
+        if host is None:  # It is led here since a moment ago, or no longer.
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return host.append_marker(marker)
 
     def ask(self, key: str, request: Struct, header: RequestHeader) -> "asyncio.Future[Struct]":
         """Have the key's shard decide on a request."""
@@ -76,15 +92,21 @@ class Coordinator:
         return answered
 
     def follow(self, before: ClusterImage, image: ClusterImage) -> None:
-        """Take in the partitions that are here now, let go of those that are not, tell the rest the news."""
-        here = {each.index: each for each in self._broker.replicas.of_topic(self._kind.topic)}
+        """Take in the partitions that are led here now, let go of others, tell the rest the news.
+
+        A partition that is led here in another leader epoch than before is let go of and taken in again.
+        """
+        partitions = self._broker.replicas.of_topic(self._kind.topic)
+        led = {each.index: each for each in partitions if each.is_leader}
         for index, host in list(self._hosts.items()):
-            if here.get(index) is not host.partition:
+            if led.get(index) is not host.partition or not host.is_in_office:
                 del self._hosts[index]
                 host.leave()
-        for host in self.hosts:
-            self._kind.follow(host, before, image)
-        for index, partition in here.items():
+        if image.topics is not before.topics:
+            gone = _deleted_topics(before, image)
+            for host in self.hosts:
+                self._kind.follow(host, image, gone)
+        for index, partition in led.items():
             if index not in self._hosts and not self._has_stopped:
                 host = self._hosts[index] = ShardHost(partition, self._kind, self._around)
                 host.start()
@@ -94,3 +116,9 @@ class Coordinator:
         self._has_stopped = True
         for host in self.hosts:
             host.leave()
+
+
+def _deleted_topics(before: ClusterImage, image: ClusterImage) -> list[str]:
+    """Also those that have been made anew since."""
+    by_id = image.topics_by_id
+    return [topic.name for topic_id, topic in before.topics_by_id.items() if topic_id not in by_id]

@@ -1,5 +1,6 @@
 """The coordinator of consumer groups: shards of ``__consumer_offsets``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.coordinator import Coordinator
@@ -45,6 +46,7 @@ def group_coordinator(broker: "Broker", around: HostSurroundings) -> Coordinator
         carry_out=_carry_out,
         refresh=refresh,
         follow=_follow,
+        leave=lambda host: None,
     )
     return Coordinator(broker, kind, around, lambda: offsets_topic(broker.config))
 
@@ -85,11 +87,8 @@ def _carry_out(host: ShardHost, effect: Effect) -> None:
     raise InvariantError(f"{host} ordered {effect}, which nobody can carry out")
 
 
-def _follow(host: ShardHost, before: ClusterImage, image: ClusterImage) -> None:
-    if image.topics is before.topics:
-        return
+def _follow(host: ShardHost, image: ClusterImage, gone: Sequence[str]) -> None:
     if isinstance(host.shard, GroupShard):
         host.shard.use_topics(ImageTopics(image))
-    gone = [name for name in before.topics if name not in image.topics]
     if gone:
         host.tell(TopicsDeleted(topics=gone), is_kept_while_loading=True)

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
+from penstock.broker.apis import create_topics
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.topic_creation import create_topics
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.framing import header_for
 from penstock.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ async def ensure_exists(broker: "Broker", topic: InternalTopic) -> None:
         configs=tuple(CreatableTopicConfig(name=name, value=text) for name, text in topic.configs.items()),
     )
     request = CreateTopicsRequest(topics=(wanted,))
-    decide = partial(create_topics, request=request, config=broker.config, new_id=broker.entropy.uuid)
-    (result,) = (await broker.quorum.submit(decide)).topics
+    header = header_for(ApiKey.CREATE_TOPICS)
+    (result,) = (await create_topics.handle(broker, request, header)).topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
         raise ApiError(ErrorCode(result.error_code), result.error_message or "")

@@ -3,7 +3,12 @@ answered.
 
 A host is *loading* until the partition has been replayed into a new shard, then it *serves*. When a decision
 cannot be written it throws the shard away, answers whoever waits, and loads again: what the log says is the
-only truth. It has *left* when the partition is gone from this broker.
+only truth.
+
+It is *in office* while this broker leads the partition in the leader epoch in which it was made. Leadership
+may be lost at any moment, before anybody says so here; so a host looks before it decides. Once out of office
+it has *left*, for good: the next epoch has a host of its own, even on the same broker, since others may have
+written to the log meanwhile.
 """
 
 import asyncio
@@ -14,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.broker.coordination.shard_kind import Shard, ShardKind
-from penstock.broker.coordination.shard_loading import load_shard
+from penstock.broker.coordination.shard_loading import load_shard, until_settled
 from penstock.broker.coordination.steady_clock import SteadyClock
 from penstock.broker.partition import Partition
 from penstock.broker.tasks import Tasks
@@ -65,10 +70,11 @@ class _Question:
 
 
 class ShardHost:
-    """Drives one shard."""
+    """Drives one shard, for one term of office."""
 
     def __init__(self, partition: Partition, kind: ShardKind, around: HostSurroundings) -> None:
         self.partition = partition
+        self._leader_epoch = partition.leader_epoch
         self._kind = kind
         self._around = around
         self._tokens = itertools.count(1)
@@ -77,6 +83,8 @@ class ShardHost:
         #: None while loading, and after leaving.
         self._shard: Shard | None = None
         self._has_left = False
+        #: While loading.
+        self._load_task: asyncio.Task[None] | None = None
         #: Everything appended for this shard is below.
         self._appended_end = 0
         #: Events that came while loading and must not be lost.
@@ -98,18 +106,31 @@ class ShardHost:
         """Whether it will serve, but does not yet."""
         return self._shard is None and not self._has_left
 
+    @property
+    def is_in_office(self) -> bool:
+        """Whether it speaks for its keys: nobody else has led the partition since it was made."""
+        partition = self.partition
+        is_leading = partition.is_leader and partition.leader_epoch == self._leader_epoch
+        return is_leading and not self._has_left
+
     def start(self) -> None:
         """Load the shard, in the background unless there is nothing to load."""
         log = self.partition.log
         if log.log_end_offset == log.log_start_offset:
-            self._serve(self._kind.make_shard(self.partition.leader.leader_epoch))
+            self._serve(self._kind.make_shard(self._leader_epoch))
         else:
-            self._around.tasks.start(self._load(0.0), name=f"load {self}")
+            self._begin_load(0.0)
 
     def leave(self, code: ErrorCode = ErrorCode.NOT_COORDINATOR) -> None:
-        """Serve no more: whoever waits for others, and not for the disk, is answered with ``code``."""
+        """Serve no more: whoever waits for others, and not for the log, is answered with ``code``."""
+        if self._has_left:
+            return
         self._has_left = True
+        self._untold.clear()
+        if self._load_task is not None:
+            self._load_task.cancel()
         self._drop_shard(code)
+        self._kind.leave(self)
 
     def ask(
         self,
@@ -124,7 +145,7 @@ class ShardHost:
         """
         answered: asyncio.Future[Struct] = self._around.loop.create_future()
         question = _Question(request=request, api_version=header.api_version, answered=answered)
-        shard = self._shard
+        shard = self._serving()
         if shard is None:
             answered.set_result(self._refusal(question))
             return answered
@@ -143,7 +164,7 @@ class ShardHost:
 
     def tell(self, event: object, *, is_kept_while_loading: bool = False) -> None:
         """Let the shard know something that nobody waits for."""
-        shard = self._shard
+        shard = self._serving()
         if shard is not None:
             self._decide(lambda now: shard.handle(event, now))
         elif is_kept_while_loading and not self._has_left:
@@ -151,10 +172,10 @@ class ShardHost:
 
     def append_marker(self, marker: TransactionMarker) -> AppendResult:
         """End a producer's transaction in this partition, and so in the shard."""
-        shard = self._shard
+        shard = self._serving()
         if shard is None:
-            code = ErrorCode.NOT_COORDINATOR if self._has_left else ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-            raise ApiError(code)
+            loading, gone = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_LEADER_OR_FOLLOWER
+            raise ApiError(gone if self._has_left else loading)
         now = self._around.clock.now()
         batch = build_transaction_marker(marker, timestamp=now)
         result = self.partition.append(batch, read_header(batch), now, is_client=False)
@@ -164,6 +185,12 @@ class ShardHost:
         return result
 
     # From a decision to its answers.
+
+    def _serving(self) -> Shard | None:
+        """The shard, if there is one and it may decide."""
+        if not self.is_in_office:
+            self.leave()
+        return self._shard
 
     def _decide(self, decide: Callable[[Millis], Outcome]) -> None:
         """Carry one step of the shard through; one that fails for no known reason costs the shard."""
@@ -195,6 +222,7 @@ class ShardHost:
         if not outcome.records:
             return
         assert self._shard is not None
+        self.partition.leader.check_enough_replicas()
         now = self._around.clock.now()
         producer_id, epoch = -1, -1
         if outcome.transaction is not None:
@@ -216,7 +244,7 @@ class ShardHost:
         """Carry out what was ordered."""
         if outcome.records:
             self._failures = 0
-        if not self._has_left:
+        if self.is_in_office:
             for effect in outcome.effects:
                 self._kind.carry_out(self, effect)
 
@@ -225,7 +253,7 @@ class ShardHost:
         if self._has_left or self._shard is None:
             return
         self._drop_shard(code)
-        self._reload()
+        self._load_again()
 
     def refuse_lost(self, question: _Question, code: ErrorCode) -> Struct:
         """The answer to a request whose decision could not be written."""
@@ -246,30 +274,44 @@ class ShardHost:
 
     def _tick(self) -> None:
         self._timer = None
-        if self._shard is not None:
-            self._decide(self._shard.tick)
+        shard = self._serving()
+        if shard is not None:
+            self._decide(shard.tick)
 
     # Coming and going.
 
+    def _begin_load(self, delay: float) -> None:
+        self._load_task = self._around.tasks.start(self._load(delay), name=f"load {self}")
+
     async def _load(self, delay: float) -> None:
         await asyncio.sleep(delay)
-        async with self._around.loading:
-            if self._has_left:
-                return
-            shard = self._kind.make_shard(self.partition.leader.leader_epoch)
-            try:
-                await load_shard(shard, self.partition, self._around.workers)
-            except PenstockError as error:
+        try:
+            shard = await self._loaded_shard()
+        except PenstockError as error:
+            if self.is_in_office:
                 logger.error("shard cannot be loaded", extra={"shard": str(self), "reason": str(error)})
-                self._reload()
-                return
-        if not self._has_left:
+            self._load_again()
+            return
+        self._load_task = None
+        if self.is_in_office:
             self._serve(shard)
+        else:
+            self.leave()
 
-    def _reload(self) -> None:
+    async def _loaded_shard(self) -> Shard:
+        await until_settled(self.partition)  # which may take long, and others may load meanwhile
+        async with self._around.loading:
+            shard = self._kind.make_shard(self._leader_epoch)
+            await load_shard(shard, self.partition, self._around.workers, leader_epoch=self._leader_epoch)
+        return shard
+
+    def _load_again(self) -> None:
+        if not self.is_in_office:
+            self.leave()
+            return
         delay = min(RELOAD_SECONDS_MAX, RELOAD_SECONDS_MIN * 2 ** min(self._failures, 16))
         self._failures += 1
-        self._around.tasks.start(self._load(delay), name=f"load {self} again")
+        self._begin_load(delay)
 
     def _serve(self, shard: Shard) -> None:
         self._kind.refresh(shard)

@@ -1,6 +1,6 @@
 """What the host of a shard must know about it, and no more."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -58,5 +58,7 @@ class ShardKind:
     carry_out: Callable[["ShardHost", Effect], None]
     #: Shows a shard that is just loaded the cluster as it is now, which may have changed while it loaded.
     refresh: Callable[[Shard], None]
-    #: Tells a host about a new image, given also the one before.
-    follow: Callable[["ShardHost", ClusterImage, ClusterImage], None]
+    #: Tells a host that topics have changed, and which of them are gone.
+    follow: Callable[["ShardHost", ClusterImage, Sequence[str]], None]
+    #: A host has left: what it ordered is no longer to be carried out.
+    leave: Callable[["ShardHost"], None]

@@ -21,37 +21,55 @@ from penstock.storage.log import Log, LogSlice
 READ_BYTES = 1024 * 1024
 
 
-async def load_shard(shard: Shard, partition: Partition, workers: BlockingWorkers) -> None:
-    """Replay everything that is committed, after everything appended is."""
+async def until_settled(partition: Partition) -> None:
+    """Return when everything in the log is committed; raises when this broker cannot bring that about.
+
+    A new leader has records of its predecessors of which it does not know yet whether they are. It keeps
+    them, so they will be; until then nobody may act on them.
+    """
+    while partition.high_watermark < partition.log.log_end_offset:
+        waiter = _Settled()
+        partition.await_commit(partition.log.log_end_offset - 1, waiter)
+        await waiter.done
+
+
+async def load_shard(
+    shard: Shard, partition: Partition, workers: BlockingWorkers, *, leader_epoch: int
+) -> None:
+    """Replay the log, all of which is committed; raises when this leader epoch is over."""
     log = partition.log
-    await until_settled(partition)
-    offset = log.log_start_offset
-    while offset < log.log_end_offset:
-        found = log.read(offset, max_bytes=READ_BYTES, end_offset=log.log_end_offset)
+    _check_leads(partition, leader_epoch)
+    offset, end_offset = log.log_start_offset, partition.high_watermark
+    if end_offset < log.log_end_offset:
+        raise InvariantError(f"{partition} is read while it is committed up to {end_offset} only")
+    while offset < end_offset:
+        found = log.read(offset, max_bytes=READ_BYTES, end_offset=end_offset)
         if not found.size:
             return  # what is left was compacted away
         offset = await workers.call(_replay_slice, shard, log, found)
+        _check_leads(partition, leader_epoch)
 
 
-async def until_settled(partition: Partition) -> None:
-    """Return when every append so far is committed or given up."""
-    if partition.high_watermark >= partition.log.log_end_offset:
-        return
-    waiter = _Settled()
-    partition.await_commit(partition.log.log_end_offset - 1, waiter)
-    await waiter.done
+def _check_leads(partition: Partition, leader_epoch: int) -> None:
+    """After anything that was waited for: others may have written to the log meanwhile."""
+    if partition.leader.leader_epoch != leader_epoch:
+        raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
 
 class _Settled:
-    """Waits for an offset, whatever becomes of it."""
+    """Waits for an offset to be committed."""
 
     def __init__(self) -> None:
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def settle(self, code: ErrorCode) -> None:
-        """It is safe, or gone."""
-        if not self.done.done():
+        """It is, or cannot be."""
+        if self.done.done():
+            return
+        if code is ErrorCode.NONE:
             self.done.set_result(None)
+        else:
+            self.done.set_exception(ApiError(code))
 
 
 def _replay_slice(shard: Shard, log: Log, found: LogSlice) -> int:

@@ -2,14 +2,19 @@
 
 from enum import StrEnum
 
-from penstock.model.limits import PEER_CONNECTIONS_PER_LANE_MAX, PIPELINED_REQUESTS_PER_CONNECTION_MAX
+from penstock.model.limits import (
+    FETCHES_PER_CONNECTION_MAX,
+    PEER_CONNECTIONS_PER_LANE_MAX,
+    PIPELINED_REQUESTS_PER_CONNECTION_MAX,
+)
 
 
 class Lane(StrEnum):
     """A purpose with connections of its own.
 
     A broker serves one request of a connection at a time, those of Raft excepted. So only the quorum's lane
-    sends questions after one another without waiting; the others use as many connections as they may.
+    sends questions after one another without waiting; the others use as many connections as they may. A fetch
+    may be followed by one more: the broker at the other end then answers the first without waiting for news.
     """
 
     QUORUM = "quorum"
@@ -27,4 +32,6 @@ class Lane(StrEnum):
     @property
     def questions_max(self) -> int:
         """How many questions may be on their way on one connection."""
-        return PIPELINED_REQUESTS_PER_CONNECTION_MAX if self is Lane.QUORUM else 1
+        if self is Lane.QUORUM:
+            return PIPELINED_REQUESTS_PER_CONNECTION_MAX
+        return FETCHES_PER_CONNECTION_MAX if self is Lane.FETCH else 1

@@ -11,6 +11,7 @@ from penstock.sim.checkers import (
     committed_offsets_kept,
     exactly_once,
     failed_unseen,
+    moves_kept,
     no_duplicates,
     offsets_consistent,
     offsets_contiguous,
@@ -20,10 +21,22 @@ from penstock.sim.checkers import (
     polls_in_order,
     sends_in_order,
     sequences_once,
+    settings_kept,
     topics_kept,
     transactions_whole,
 )
+from penstock.sim.checkers.enough_in_sync import EnoughInSync
 from penstock.sim.checkers.evidence import Check
+from penstock.sim.checkers.followers_able import FollowersAble
+from penstock.sim.checkers.high_watermark_forward import HighWatermarkForward
+from penstock.sim.checkers.images_agree import ImagesAgree
+from penstock.sim.checkers.in_sync_durable import InSyncDurable
+from penstock.sim.checkers.leaders_complete import LeadersComplete
+from penstock.sim.checkers.logs_equal import LogsEqual
+from penstock.sim.checkers.offsets_ordered import OffsetsOrdered
+from penstock.sim.checkers.one_controller import OneController
+from penstock.sim.checkers.one_leader import OneLeader
+from penstock.sim.checkers.watching import Watcher
 
 CHECKS: Mapping[str, Check] = {
     "acknowledged records are kept": acknowledged_kept.check,
@@ -41,5 +54,23 @@ CHECKS: Mapping[str, Check] = {
     "a partition has one owner": one_owner.check,
     "copies are exact": exactly_once.check,
     "topics are kept": topics_kept.check,
+    "settings are kept": settings_kept.check,
+    "moves come to their end": moves_kept.check,
 }
 """By the words that a failure is reported with."""
+
+
+def new_watchers() -> tuple[Watcher, ...]:
+    """One of each that looks on, with nothing seen yet."""
+    return (
+        OffsetsOrdered(),
+        HighWatermarkForward(),
+        OneLeader(),
+        OneController(),
+        ImagesAgree(),
+        LeadersComplete(),
+        InSyncDurable(),
+        EnoughInSync(),
+        LogsEqual(),
+        FollowersAble(),
+    )

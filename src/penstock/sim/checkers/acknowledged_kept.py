@@ -1,4 +1,7 @@
-"""No acknowledged record is lost (*lost-write*, *unseen*): each is where its producer was told."""
+"""No acknowledged record is lost (*lost-write*, *unseen*): each is where its producer was told.
+
+Only what the leader alone acknowledged may be, and only if another has come to lead.
+"""
 
 from collections.abc import Iterator
 
@@ -11,7 +14,7 @@ def check(evidence: Evidence) -> Iterator[str]:
     stored = {name: dict(log.records) for name, log in evidence.logs.items()}
     places = {name: {value: offset for offset, value in log.records} for name, log in evidence.logs.items()}
     for send in evidence.history.of(Function.SEND):
-        if not send.is_ok or send.key not in stored:
+        if not send.is_ok or send.key not in stored or evidence.may_be_lost(send):
             continue
         for position, value in enumerate(send.value):
             if send.offset >= 0 and stored[send.key].get(send.offset + position) == value:

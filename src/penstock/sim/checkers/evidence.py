@@ -1,6 +1,6 @@
 """What checkers may look at: what clients were told, and what the cluster holds when all is quiet again."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from penstock.records.batch import BatchHeader
@@ -33,6 +33,17 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leadership:
+    """Somebody took itself for the leader of a partition, rightly or not."""
+
+    leader_epoch: int
+    #: Empty in an epoch in which nobody led.
+    node: str
+    #: When it surely did no more, in seconds of the run.
+    until: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """Everything about one run."""
 
@@ -44,6 +55,21 @@ class Evidence:
     #: How many partitions each topic has.
     topics: Mapping[str, int]
     copies: tuple[Copied, ...] = field(default_factory=tuple)
+    #: By topic/setting.
+    configs: Mapping[str, str | None] = field(default_factory=dict)
+    #: Who holds each partition; nothing where others than clients have moved replicas.
+    replicas: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    #: Who took itself for the leader of each partition.
+    leaders: Mapping[str, Sequence[Leadership]] = field(default_factory=dict)
+
+    def may_be_lost(self, send: Operation) -> bool:
+        """Whether a batch that its leader alone acknowledged may be gone: another has led then or since."""
+        if not send.is_weak:
+            return False
+        since = [each for each in self.leaders.get(send.key, ()) if each.until >= send.invoked_at]
+        epochs = {each.leader_epoch for each in since}
+        is_complete = not epochs or len(epochs) == max(epochs) - min(epochs) + 1
+        return not is_complete or len({each.node for each in since if each.node}) > 1
 
 
 Check = Callable[[Evidence], Iterator[str]]

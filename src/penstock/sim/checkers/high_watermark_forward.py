@@ -1,23 +1,28 @@
-"""The high watermark never goes back (I1): not while a broker runs, and not over a restart."""
+"""A high watermark never goes back (I1) while a process has the partition.
 
-from collections.abc import Iterable, Iterator
+Over a restart it may: a process begins with what its predecessor wrote down of it. That nothing committed is
+lost by that is for ``committed_kept`` to see.
+"""
 
-from penstock.sim.checkers.watching import PartitionView
+from collections.abc import Iterator
+
+from penstock.sim.checkers.watching import Look, Place
 
 
 class HighWatermarkForward:
-    """Remembers how far each partition was on each broker."""
+    """Remembers how far each partition was in each process."""
 
     rule = "the high watermark never goes back"
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, bytes, str], int] = {}
+        self._seen: dict[Place, int] = {}
 
-    def look(self, views: Iterable[PartitionView]) -> Iterator[str]:
+    def look(self, look: Look) -> Iterator[str]:
         """Compare with the last look."""
-        for view in views:
-            place = view.node, view.topic_id, view.name
-            before = self._seen.get(place, 0)
+        seen = {}
+        for view in look.partitions:
+            before = self._seen.get(view.place, 0)
             if view.high_watermark < before:
                 yield f"{view.name} on {view.node} went from {before} back to {view.high_watermark}"
-            self._seen[place] = view.high_watermark
+            seen[view.place] = view.high_watermark
+        self._seen = seen  # a replica that is moved away and back begins anew

@@ -18,6 +18,8 @@ def check(evidence: Evidence) -> Iterator[str]:
 def _claims(evidence: Evidence) -> Iterator[tuple[str, int, object]]:
     for operation in evidence.history:
         if operation.function is Function.SEND and operation.is_ok and operation.offset >= 0:
+            if evidence.may_be_lost(operation):
+                continue  # and its offsets be given away again
             for position, value in enumerate(operation.value):
                 yield operation.key, operation.offset + position, value
         elif operation.function is Function.POLL and operation.is_ok:

@@ -1,8 +1,8 @@
 """The ends of a log stand in order: start, last stable, high watermark, flushed, end."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from penstock.sim.checkers.watching import PartitionView
+from penstock.sim.checkers.watching import Look
 
 
 class OffsetsOrdered:
@@ -10,9 +10,9 @@ class OffsetsOrdered:
 
     rule = "the ends of a log are in order"
 
-    def look(self, views: Iterable[PartitionView]) -> Iterator[str]:
+    def look(self, look: Look) -> Iterator[str]:
         """Compare neighbours."""
-        for view in views:
+        for view in look.partitions:
             ends = (
                 view.log_start_offset,
                 view.last_stable_offset,

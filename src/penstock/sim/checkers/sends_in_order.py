@@ -10,7 +10,7 @@ def check(evidence: Evidence) -> Iterator[str]:
     """Follow the acknowledged offsets of every producer and partition."""
     last: dict[tuple[str, str], int] = {}
     for send in evidence.history.of(Function.SEND):
-        if not send.is_ok or send.offset < 0:
+        if not send.is_ok or send.offset < 0 or evidence.may_be_lost(send):
             continue
         producer = send.process, send.key
         if send.offset <= last.get(producer, -1):

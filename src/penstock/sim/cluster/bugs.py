@@ -12,12 +12,13 @@ from penstock.broker import transaction_markers, transactional_appends
 from penstock.broker.coordination import shard_host, shard_loading
 from penstock.broker.coordination.shard_host import ShardHost
 from penstock.broker.partition import Partition
-from penstock.broker.quorum import Quorum
+from penstock.broker.quorum.quorum_disk import QuorumDisk
 from penstock.coordinator.outcome import Outcome
 from penstock.groups.live_group import LiveGroup
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, FlushFailedError
 from penstock.sim import planting
+from penstock.sim.cluster import quorum_bugs, replication_bugs
 from penstock.sim.planting import Bug, Function, Swap, always, nothing, replaced
 from penstock.sim.runtime.descriptor_flusher import SimulatedDescriptorFlusher
 from penstock.storage import derived_state, log
@@ -105,14 +106,17 @@ def _high_is_end(original: property) -> property:
     return property(lambda self: self.log.log_end_offset)
 
 
-def _apply_unflushed(original: Function) -> Function:
-    async def append(self: Quorum, records: Any) -> None:
-        waiting = original(self, records)
-        waiting.send(None)  # runs up to where it would wait for the flush
-        self._flushed = None
-        waiting.close()
+def _report_unwritten(original: Function) -> Function:
+    """Report a round of orders as durable when it has only begun."""
 
-    return append
+    def begin_round(self: QuorumDisk) -> None:
+        original(self)
+        if self._round is not None:
+            self._round.is_state_written = True
+            self._round.end_offset = 0
+            self._end_round_if_done()
+
+    return begin_round
 
 
 def _believe_marker(original: Function) -> Function:
@@ -143,13 +147,13 @@ def _word_only_to_add(original: Function) -> Function:
 
 
 def _loads_nothing(original: Function) -> Function:
-    async def load(shard: Any, partition: Partition, workers: Any) -> None:
-        await shard_loading.until_settled(partition)
+    async def load(shard: Any, partition: Partition, workers: Any, *, leader_epoch: int) -> None:
+        return None
 
     return load
 
 
-BUGS: dict[str, Bug] = {
+_OF_ONE_BROKER: dict[str, Bug] = {
     "ack-before-flush": Bug(
         "batches count as durable when they are written",
         (Swap(FlushJob, "flush", nothing), Swap(SimulatedDescriptorFlusher, "_flush_one", nothing)),
@@ -178,7 +182,7 @@ BUGS: dict[str, Bug] = {
     ),
     "metadata-unflushed": Bug(
         "changes of metadata are answered before they are flushed",
-        (Swap(Quorum, "_append", _apply_unflushed),),
+        (Swap(QuorumDisk, "begin_round", _report_unwritten),),
     ),
     "stable-offset-too-high": Bug(
         "readers of committed records get everything",
@@ -231,6 +235,8 @@ BUGS: dict[str, Bug] = {
         "names are never made durable", (Swap(MemoryFileSystem, "sync_directory", nothing),)
     ),
 }
+
+BUGS: dict[str, Bug] = _OF_ONE_BROKER | replication_bugs.BUGS | quorum_bugs.BUGS
 
 
 def planted(name: str | None) -> AbstractContextManager[None]:

@@ -4,19 +4,22 @@ import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from penstock.sim.checkers import CHECKS
+from penstock.sim.checkers import CHECKS, new_watchers
 from penstock.sim.checkers.evidence import Copied, Evidence
-from penstock.sim.checkers.high_watermark_forward import HighWatermarkForward
-from penstock.sim.checkers.offsets_ordered import OffsetsOrdered
-from penstock.sim.checkers.watching import PartitionView, Watcher
+from penstock.sim.checkers.leaderships import Leaderships
 from penstock.sim.cluster.client_process import ClientProcess
+from penstock.sim.cluster.faults import Decommission, Fault, WipeDisk
 from penstock.sim.cluster.final_reading import FinalReading
 from penstock.sim.cluster.injection import Injection
 from penstock.sim.cluster.log_watch import watched_log
 from penstock.sim.cluster.node import PORT, Node
+from penstock.sim.cluster.operator import Operator
 from penstock.sim.cluster.outcome import Outcome
-from penstock.sim.cluster.plan import ClusterPlan, Fault
-from penstock.sim.cluster.setting_up import create_topics
+from penstock.sim.cluster.plan import ClusterPlan
+from penstock.sim.cluster.setting_up import set_up
+from penstock.sim.cluster.sight import Sight
+from penstock.sim.cluster.upheavals import Upheavals
+from penstock.sim.cluster.wholeness import lacking_in
 from penstock.sim.network.link import NetworkHabits
 from penstock.sim.network.network import Network
 from penstock.sim.runtime.loop import new_loop
@@ -38,6 +41,7 @@ DRAIN_SECONDS = 4.0
 """How long readers, members and copiers have to catch up once nobody writes any more."""
 
 END_SECONDS_MAX = 20.0
+WHOLE_SECONDS_MAX = 20.0
 FINAL_SECONDS_MAX = 30.0
 OPERATOR = "operator"
 
@@ -84,7 +88,7 @@ class Cluster:
             )
             for settings in plan.nodes
         }
-        self._bootstrap = [(name, PORT) for name in self._nodes]
+        self._bootstrap = [(node.name, PORT) for node in plan.nodes if node.is_early]
         self._clients = {
             each.name: ClientProcess(
                 self.world,
@@ -96,8 +100,16 @@ class Cluster:
             )
             for each in plan.workloads
         }
-        self._injection = Injection(self._network, self._nodes, self._clients)
-        self._watchers: tuple[Watcher, ...] = (HighWatermarkForward(), OffsetsOrdered())
+        self._sight = Sight(self.world, self._nodes)
+        self._operator = Operator(self._network, OPERATOR, self._bootstrap)
+        self._injection = Injection(
+            self._network,
+            self._nodes,
+            self._clients,
+            Upheavals(self._network, self._nodes, self._sight, self._operator, self._clients),
+        )
+        self._watchers = new_watchers()
+        self._leaderships = Leaderships(LOOK_SECONDS)
         self._faults_done = 0
         self._broken: BrokenPromise | None = None
         for node in self._nodes.values():
@@ -120,16 +132,19 @@ class Cluster:
     def _run(self) -> None:
         self._set_up()
         self._suffer()
-        self._injection.heal()
-        self._tell("everything is healed")
+        self._heal()
         self._demand_progress()
+        self._demand_wholeness()
         final = self._read_everything()
         evidence = Evidence(
             history=self.history,
             logs=final.logs,
             offsets=final.offsets,
             topics=final.topics,
+            configs=final.configs,
+            replicas={} if self._is_moved_by_others() else final.replicas,
             copies=tuple(self._copies()),
+            leaders=self._leaderships.of_partitions(),
         )
         for rule, check in CHECKS.items():
             for what in check(evidence):
@@ -140,11 +155,10 @@ class Cluster:
     def _set_up(self) -> None:
         for node in self._nodes.values():
             node.boot()
-        operator = new_loop(self.world, OPERATOR, network=self._network)
-        client = Client(operator, OPERATOR, self._bootstrap, timeout_seconds=2.0)
-        task = operator.create_task(create_topics(client, self.plan.topics), name="create topics")
-        self._run_while(lambda: not task.done(), SETUP_SECONDS_MAX, lambda: "create the topics")
-        client.disconnect()
+        operator = self._operator
+        task = operator.loop.create_task(set_up(operator.client, self.plan), name="set up")
+        self._run_while(lambda: not task.done(), SETUP_SECONDS_MAX, lambda: "set everything up")
+        operator.client.disconnect()
         self._environment.create_task(self._watch(), name="watch")
 
     def _suffer(self) -> None:
@@ -154,6 +168,14 @@ class Cluster:
         for fault in self.plan.faults:
             self.world.at(fault.at, self._environment, self._inject, fault)
         self._advance(self.plan.fault_seconds)
+
+    def _heal(self) -> None:
+        absent = self.plan.absent
+        if absent is not None:
+            self._nodes[absent].is_wanted = False
+            self._nodes[absent].lose_power()
+        self._injection.heal()
+        self._tell("everything is healed" + ("" if absent is None else f" but {absent}"))
 
     def _demand_progress(self) -> None:
         """The second phase: nothing bad happens any more, so everybody must get somewhere, and to an end."""
@@ -170,6 +192,20 @@ class Cluster:
         self._end([client for client in self._clients.values() if is_source(client.plan.settings)])
         self._advance(DRAIN_SECONDS)
         self._end(list(self._clients.values()))
+
+    def _demand_wholeness(self) -> None:
+        """Once nobody asks for anything, every broker is there, and every replica is in sync."""
+        if self.plan.absent is not None:
+            self._nodes[self.plan.absent].switch_on()
+
+        def lacking() -> str | None:
+            if self._operator.duties:
+                return self._operator.duties[0]
+            return lacking_in(self._sight.look(), [node for node in self._nodes.values() if node.is_wanted])
+
+        self._run_while(
+            lambda: lacking() is not None, WHOLE_SECONDS_MAX, lambda: f"become whole: {lacking()}"
+        )
 
     def _end(self, clients: list[ClientProcess]) -> None:
         for client in clients:
@@ -213,28 +249,12 @@ class Cluster:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            views = list(self._views())
+            look = self._sight.look()
+            self._leaderships.look(look)
             for watcher in self._watchers:
-                for what in watcher.look(views):
+                for what in watcher.look(look):
                     self._broken = self._broken or BrokenPromise(watcher.rule, what)
                     self.world.is_over = True
-
-    def _views(self) -> Iterator[PartitionView]:
-        for node in self._nodes.values():
-            if node.broker is None or not node.is_serving:
-                continue
-            for partition in node.broker.replicas:
-                yield PartitionView(
-                    node=node.name,
-                    boot=node.boots,
-                    topic_id=partition.topic_id,
-                    name=str(partition),
-                    log_start_offset=partition.log.log_start_offset,
-                    last_stable_offset=partition.last_stable_offset,
-                    high_watermark=partition.high_watermark,
-                    flushed_offset=partition.log.flushed_offset,
-                    log_end_offset=partition.log.log_end_offset,
-                )
 
     def _inject(self, fault: Fault) -> None:
         self._faults_done += 1
@@ -249,6 +269,10 @@ class Cluster:
         self.story.append(f"{self.world.now:9.4f} {what}")
 
     # What the plan means for the checkers.
+
+    def _is_moved_by_others(self) -> bool:
+        """Whether the controller moves replicas by itself, since brokers go."""
+        return any(isinstance(fault.kind, Decommission | WipeDisk) for fault in self.plan.faults)
 
     def _groups(self) -> list[GroupSettings]:
         groups = {}

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from penstock.sim.cluster.plan import (
+from penstock.sim.cluster.drawing_cuts import draw_pairs
+from penstock.sim.cluster.drawing_upheavals import UPHEAVALS, ClusterFacts, draw_membership
+from penstock.sim.cluster.faults import (
     Cut,
     FailFlush,
     Fault,
@@ -17,7 +19,6 @@ from penstock.sim.cluster.plan import (
     KillClient,
     MoveWall,
     Outage,
-    Pairs,
     Pause,
     ResetConnections,
     Restart,
@@ -27,7 +28,10 @@ from penstock.sim.cluster.plan import (
 )
 
 _OPERATIONS = ("write", "flush", "flush", "flush", "rename", "sync_directory", "create", "unlink")
-_PATHS = ("", "", "orders", "orders", "__consumer_offsets", "__transaction_state", "__cluster", "checkpoint")
+_PATHS = (
+    *("", "", "orders", "orders", "__consumer_offsets", "__transaction_state"),
+    *("__cluster", "checkpoint", "quorum-state"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +44,12 @@ class FaultHabits:
     pause_seconds: tuple[float, ...]
 
     @classmethod
-    def draw(cls, draw: Random) -> "FaultHabits":
+    def draw(cls, draw: Random, *, is_cluster: bool) -> "FaultHabits":
         """Some kinds often, some never."""
-        weights = {kind: draw.choice((0, 1, 3)) for kind in _KINDS}
+        kinds = (*_KINDS, *UPHEAVALS) if is_cluster else tuple(_KINDS)
+        weights = {kind: draw.choice((0, 1, 3)) for kind in kinds}
         if not any(weights.values()):
-            weights = dict.fromkeys(_KINDS, 1)
+            weights = dict.fromkeys(kinds, 1)
         return cls(
             weights=weights,
             power=draw.choice((0.0, 0.5, 0.8, 1.0)),
@@ -57,22 +62,26 @@ class _Surroundings:
     """What there is to be hurt."""
 
     habits: FaultHabits
-    nodes: tuple[str, ...]
+    facts: ClusterFacts
     clients: tuple[str, ...]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        return self.facts.nodes
 
 
 def draw_faults(
-    draw: Random, habits: FaultHabits, *, nodes: tuple[str, ...], clients: tuple[str, ...], seconds: float
+    draw: Random, habits: FaultHabits, *, facts: ClusterFacts, clients: tuple[str, ...], seconds: float
 ) -> tuple[Fault, ...]:
     """Faults over some time, in order."""
-    around = _Surroundings(habits=habits, nodes=nodes, clients=clients)
+    around = _Surroundings(habits=habits, facts=facts, clients=clients)
     kinds = [kind for kind, weight in habits.weights.items() for _ in range(weight)]
     faults: list[Fault] = []
     pauses = draw.choice(((0.2, 0.6, 1.2), (0.6, 1.5, 3.0)))
     moment = 0.5
     flush_failures: set[str] = set()
     while moment < seconds - 0.5:
-        fault = _KINDS[draw.choice(kinds)](draw, around)
+        fault = _draw_kind(draw, draw.choice(kinds), around)
         if not isinstance(fault, FailFlush) or fault.node not in flush_failures:
             faults.append(Fault(at=round(moment, 4), kind=fault))
         if isinstance(fault, FailFlush):
@@ -81,7 +90,14 @@ def draw_faults(
         if sequel is not None and moment + sequel[0] < seconds - 0.5:
             faults.append(Fault(at=round(moment + sequel[0], 4), kind=sequel[1]))
         moment += draw.choice(pauses) * draw.uniform(0.5, 1.5)
+    faults += draw_membership(draw, facts, seconds)
     return tuple(sorted(faults, key=lambda each: each.at))
+
+
+def _draw_kind(draw: Random, kind: str, around: _Surroundings) -> FaultKind:
+    if kind in UPHEAVALS:
+        return UPHEAVALS[kind](draw, around.facts)
+    return _KINDS[kind](draw, around)
 
 
 def _sequel(draw: Random, fault: FaultKind) -> tuple[float, FaultKind] | None:
@@ -137,21 +153,13 @@ def _kill_client(draw: Random, around: _Surroundings) -> FaultKind:
     return KillClient(host=draw.choice(around.clients), down_seconds=down)
 
 
-def _pairs(draw: Random, around: _Surroundings) -> Pairs:
-    """One host or several against the rest, in one direction or both."""
-    hosts = (*around.nodes, *around.clients)
-    some = draw.sample(hosts, draw.randint(1, max(1, len(hosts) // 2)))
-    there = tuple((one, other) for one in some for other in hosts if other not in some)
-    back = tuple((other, one) for one, other in there)
-    return draw.choice((there, back, there + back, there + back))
-
-
 def _cut(draw: Random, around: _Surroundings) -> FaultKind:
-    return Cut(pairs=_pairs(draw, around), seconds=draw.choice((0.2, 1.0, 2.5)))
+    pairs = draw_pairs(draw, around.nodes, around.clients)
+    return Cut(pairs=pairs, seconds=draw.choice((0.2, 1.0, 2.5)))
 
 
 def _slow_link(draw: Random, around: _Surroundings) -> FaultKind:
-    pairs = _pairs(draw, around)
+    pairs = draw_pairs(draw, around.nodes, around.clients)
     return SlowLink(pairs=pairs, extra_seconds=draw.choice((0.05, 0.3, 1.0)), seconds=draw.choice((0.5, 2.0)))
 
 

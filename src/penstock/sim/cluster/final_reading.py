@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Iterable
 
+from penstock.metadata.resources import ResourceType
 from penstock.model.error_codes import ErrorCode
 from penstock.records.batch import BatchHeader
 from penstock.sim.checkers.evidence import FinalLog
+from penstock.sim.workloads.administrator import MIN_IN_SYNC
 from penstock.sim.workloads.client import Client
 from penstock.sim.workloads.connection import Unanswered
 from penstock.sim.workloads.fetching import fetch
@@ -13,7 +15,9 @@ from penstock.sim.workloads.group_offsets import fetch_offsets
 from penstock.sim.workloads.history import COMMITTED, UNCOMMITTED
 from penstock.sim.workloads.membership import GroupSettings
 from penstock.sim.workloads.producing import GROUP
+from penstock.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 
+DESCRIBE_CONFIGS_VERSION = 4
 RETRY_SECONDS = 0.1
 
 
@@ -25,6 +29,9 @@ class FinalReading:
         self.logs: dict[str, FinalLog] = {}
         self.offsets: dict[str, int] = {}
         self.topics: dict[str, int] = {}
+        self.replicas: dict[str, tuple[int, ...]] = {}
+        #: By topic/setting.
+        self.configs: dict[str, str | None] = {}
         self.is_complete = False
         #: What it is waiting for, for whoever finds that it takes too long.
         self.waits_for = ""
@@ -33,6 +40,7 @@ class FinalReading:
         """Read it all."""
         await self._read_topics()
         for topic in topics:
+            await self._read_configs(topic)
             for partition in range(self.topics.get(topic, 0)):
                 await self._read_log(topic, partition)
         for group in groups:
@@ -48,7 +56,24 @@ class FinalReading:
                 await asyncio.sleep(RETRY_SECONDS)
             else:
                 self.topics = dict(self._client.partition_counts)
+                self.replicas = dict(self._client.replicas)
                 return
+
+    async def _read_configs(self, topic: str) -> None:
+        self.waits_for = f"the settings of {topic}"
+        resource = DescribeConfigsResource(
+            resource_type=ResourceType.TOPIC, resource_name=topic, configuration_keys=(MIN_IN_SYNC,)
+        )
+        request = DescribeConfigsRequest(resources=(resource,))
+        while True:
+            try:
+                (found,) = (await self._client.ask_any(request, DESCRIBE_CONFIGS_VERSION)).results
+            except Unanswered:
+                found = None
+            if found is not None and found.error_code == ErrorCode.NONE:
+                self.configs.update({f"{topic}/{each.name}": each.value for each in found.configs})
+                return
+            await asyncio.sleep(RETRY_SECONDS)
 
     async def _read_log(self, topic: str, partition: int) -> None:
         name = f"{topic}-{partition}"

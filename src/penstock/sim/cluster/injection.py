@@ -1,29 +1,38 @@
 """Letting faults happen, and ending each of them in its time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import assert_never
 
 from penstock.sim.cluster.client_process import ClientProcess
-from penstock.sim.cluster.node import Node
-from penstock.sim.cluster.plan import (
+from penstock.sim.cluster.faults import (
     Cut,
+    Decommission,
     FailFlush,
     FaultKind,
     FillDisk,
     ForgetConnections,
     HoldConnections,
+    IsolateSomebody,
+    JoinNode,
     Kill,
+    KillAll,
     KillAtOperation,
     KillClient,
+    KillSomebody,
     MoveWall,
     Outage,
     Pause,
+    PauseSomebody,
     ResetConnections,
     Restart,
+    RollingRestart,
     SlowDisk,
     SlowLink,
     StallDisk,
+    WipeDisk,
 )
+from penstock.sim.cluster.node import Node
+from penstock.sim.cluster.upheavals import Upheavals
 from penstock.sim.network.link import NetworkHabits
 from penstock.sim.network.network import Network
 from penstock.sim.runtime.disk import Appointment
@@ -36,13 +45,17 @@ class Injection:
     """Does to machines and links what the plan says."""
 
     def __init__(
-        self, network: Network, nodes: Mapping[str, Node], clients: Mapping[str, ClientProcess]
+        self,
+        network: Network,
+        nodes: Mapping[str, Node],
+        clients: Mapping[str, ClientProcess],
+        upheavals: Upheavals,
     ) -> None:
         self._network = network
-        self._world = network.world
         self._nodes = nodes
         self._clients = clients
-        self._is_healed = False
+        self._upheavals = upheavals
+        self._ends = upheavals.ends
 
     def inject(self, fault: FaultKind) -> None:
         """Let one fault happen now."""
@@ -53,12 +66,23 @@ class Injection:
                 self._disturb(fault)
             case SlowDisk() | StallDisk() | FailFlush() | FillDisk() | MoveWall():
                 self._hamper(fault)
+            case (
+                KillSomebody()
+                | PauseSomebody()
+                | IsolateSomebody()
+                | KillAll()
+                | RollingRestart()
+                | JoinNode()
+                | Decommission()
+                | WipeDisk()
+            ):
+                self._upheavals.inject(fault)
             case _:
                 assert_never(fault)
 
     def heal(self) -> None:
         """End every fault, and let everything be as good as it gets."""
-        self._is_healed = True
+        self._ends.cancel_all()
         self._network.habits = NetworkHabits()
         self._network.heal()
         for node in self._nodes.values():
@@ -78,7 +102,7 @@ class Injection:
         """What happens to processes."""
         match fault:
             case Kill():
-                self._take_down(self._nodes[fault.node], fault.outage, fault.down_seconds)
+                self._ends.take_down(self._nodes[fault.node], fault.outage, fault.down_seconds)
             case KillAtOperation():
                 self._arrange(fault)
             case Restart():
@@ -87,14 +111,14 @@ class Injection:
                 process = self._nodes.get(fault.host) or self._clients.get(fault.host)
                 if process is not None:
                     process.pause()
-                    self._later(fault.seconds, process.resume)
+                    self._ends.later(fault.seconds, process.resume)
             case KillClient():
                 client = self._clients.get(fault.host)
                 if client is not None and fault.down_seconds is None:
                     client.dismiss()
                 elif client is not None and fault.down_seconds is not None:
                     client.kill()
-                    self._later(fault.down_seconds, client.boot)
+                    self._ends.later(fault.down_seconds, client.boot)
 
     def _disturb(
         self, fault: Cut | SlowLink | ResetConnections | ForgetConnections | HoldConnections
@@ -104,10 +128,10 @@ class Injection:
         match fault:
             case Cut():
                 network.block(fault.pairs)
-                self._later(fault.seconds, lambda: network.unblock(fault.pairs))
+                self._ends.later(fault.seconds, lambda: network.unblock(fault.pairs))
             case SlowLink():
                 network.slow_down(fault.pairs, fault.extra_seconds)
-                self._later(fault.seconds, lambda: network.slow_down(fault.pairs, 0.0))
+                self._ends.later(fault.seconds, lambda: network.slow_down(fault.pairs, 0.0))
             case ResetConnections():
                 network.reset_connections(fault.one, fault.other)
             case ForgetConnections():
@@ -121,35 +145,28 @@ class Injection:
         match fault:
             case SlowDisk():
                 usual, node.speed.seconds_max = node.speed.seconds_max, fault.job_seconds_max
-                self._later(fault.seconds, lambda: setattr(node.speed, "seconds_max", usual))
+                self._ends.later(fault.seconds, lambda: setattr(node.speed, "seconds_max", usual))
             case StallDisk():
-                node.speed.stalled_until = self._world.now + fault.seconds
+                node.speed.stalled_until = self._network.world.now + fault.seconds
             case FailFlush():
                 node.disk.fail_flush(fault.path_part, after=fault.after)
             case FillDisk():
                 node.disk.capacity_bytes = node.disk.used_bytes + fault.room_bytes
-                self._later(
+                self._ends.later(
                     fault.seconds, lambda: setattr(node.disk, "capacity_bytes", CAPACITY_BYTES_DEFAULT)
                 )
             case MoveWall():
                 node.move_wall(fault.milliseconds)
 
-    def _take_down(self, node: Node, outage: Outage, seconds: float) -> None:
-        if outage is Outage.POWER:
-            node.lose_power()
-        else:
-            node.kill()
-        self._later(seconds, node.boot)
-
     def _arrange(self, fault: KillAtOperation) -> None:
         node = self._nodes[fault.node]
 
         def stop() -> None:
-            self._take_down(node, fault.outage, fault.down_seconds)
+            self._ends.take_down(node, fault.outage, fault.down_seconds)
             if fault.aftershock_seconds is not None:
-                self._later(
+                self._ends.later(
                     fault.down_seconds + fault.aftershock_seconds,
-                    lambda: self._take_down(node, Outage.POWER, fault.down_seconds),
+                    lambda: self._ends.take_down(node, Outage.POWER, fault.down_seconds),
                 )
 
         node.disk.appointed.arrange(
@@ -160,12 +177,3 @@ class Injection:
                 on_stop=stop,
             )
         )
-
-    def _later(self, seconds: float, action: Callable[[], object]) -> None:
-        """End a fault in its time, unless everything was healed before."""
-
-        def act() -> None:
-            if not self._is_healed:
-                action()
-
-        self._world.at(seconds, self._network.environment, act)

@@ -28,7 +28,12 @@ class NodeSettings:
     """What one machine is like."""
 
     name: str
-    node_id: int
+    #: Whether it begins the cluster; others join.
+    is_founder: bool = True
+    #: Whether it is there from the beginning, and not only once somebody switches it on.
+    is_early: bool = True
+    #: Addresses of others by which it finds the cluster, unless it has just begun it.
+    others: tuple[str, ...] = ()
     #: Kafka's settings of the broker, beside those that every simulated broker needs.
     flags: Mapping[str, str] = field(default_factory=dict)
     drift: float = 1.0
@@ -48,9 +53,13 @@ class Node:
         #: The process that runs, if one does.
         self.broker: Broker | None = None
         self.is_serving = False
+        #: Whether it has been told to stop and has not come to that yet; it may go on to lead for a while.
+        self.is_leaving = False
         self.boots = 0
+        #: Who it was when it last served; None before.
+        self.node_id: int | None = None
         #: Whether the world wants this machine to run; otherwise a process that ends stays down.
-        self.is_wanted = True
+        self.is_wanted = settings.is_early
         #: Told about everything that happens to it.
         self.on_change: Callable[[str], None] = lambda what: None
         self._network = network
@@ -58,6 +67,7 @@ class Node:
         self._clock: SimulatedClock | None = None
         self._stopping: asyncio.Event | None = None
         self._lost_power = False
+        self._disk_count = 1
         self._wall_offset_ms = settings.wall_offset_ms
 
     @property
@@ -98,6 +108,23 @@ class Node:
         if ended is not None:
             self._network.host_lost_power(ended)
 
+    def lose_disk(self) -> None:
+        """End the machine, and everything it ever wrote down."""
+        self.lose_power()
+        self._disk_count += 1
+        self.disk = SimulatedDisk(self.world.stream(f"{self.name}/disk-{self._disk_count}"))
+        self.on_change("gets an empty disk")
+
+    def switch_on(self) -> None:
+        """Let the machine run from now on."""
+        self.is_wanted = True
+        self.boot()
+
+    def switch_off(self) -> None:
+        """Ask the process to end in good order, for good."""
+        self.is_wanted = False
+        self.stop()
+
     def stop(self) -> None:
         """Ask the process to end in good order."""
         if self._stopping is not None and self._loop is not None:
@@ -135,7 +162,7 @@ class Node:
         ended.kill()
         self.disk.appointed.stop()
         self._loop, self._clock, self._stopping = None, None, None
-        self.broker, self.is_serving = None, False
+        self.broker, self.is_serving, self.is_leaving = None, False, False
         return ended
 
     # The process.
@@ -167,18 +194,21 @@ class Node:
         self._stopping = asyncio.Event()
         await self.broker.start()
         self.is_serving = True
-        self.on_change("serves")
+        self.node_id = self.broker.node_id
+        self.on_change(f"serves as node {self.node_id}")
         await self._stopping.wait()
-        self.is_serving = False
+        self.is_serving, self.is_leaving = False, True
         await self.broker.stop()
 
     def _flags(self) -> dict[str, str]:
-        return {
-            "node.id": str(self.settings.node_id),
+        flags = {
             "listeners": f"PLAINTEXT://{self.name}:{PORT}",
             "kernel.flush.enable": "false",
             **self.settings.flags,
         }
+        if self.settings.others and not (self.settings.is_founder and self.boots == 1):
+            flags["controller.quorum.bootstrap.servers"] = ",".join(self.settings.others)
+        return flags
 
     def _fail(self, error: StorageError) -> None:
         """As a process does after a failed flush: note it, and end at once."""

@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 from penstock.sim.cluster.bugs import BUGS, planted
 from penstock.sim.cluster.cluster import Cluster
@@ -14,6 +16,7 @@ from penstock.sim.cluster.drawing import draw_plan
 from penstock.sim.cluster.outcome import Outcome
 from penstock.sim.cluster.plan import ClusterPlan
 from penstock.sim.cluster.shortening import shorten
+from penstock.sim.parallel import in_order
 
 PROGRESS_EVERY_S = 0.5
 FAILURES_SHOWN_MAX = 10
@@ -23,11 +26,17 @@ FAILURES_SHOWN_MAX = 10
 class Choice:
     """What to run, beside the seed."""
 
-    node_count: int = 1
+    #: How many brokers; None leaves that to the seed.
+    node_count: int | None = None
     bug: str | None = None
     #: Numbers of faults and workloads to keep; None keeps all.
     faults: tuple[int, ...] | None = None
     workloads: tuple[int, ...] | None = None
+
+    @property
+    def title(self) -> str:
+        """What is run, in a few words."""
+        return "clusters" if self.node_count is None else f"clusters of {self.node_count}"
 
     def plan(self, seed: int) -> ClusterPlan:
         """The plan that this choice makes of a seed."""
@@ -38,7 +47,9 @@ class Choice:
 
     def command(self, seed: int) -> str:
         """What to type to see it again."""
-        parts = [f"python -m penstock.sim cluster --seed {seed} --nodes {self.node_count}"]
+        parts = [f"python -m penstock.sim cluster --seed {seed}"]
+        if self.node_count is not None:
+            parts.append(f"--nodes {self.node_count}")
         if self.bug is not None:
             parts.append(f"--bug {self.bug}")
         for option, numbers in (("faults", self.faults), ("workloads", self.workloads)):
@@ -47,19 +58,33 @@ class Choice:
         return " ".join(parts)
 
 
+class Measured(NamedTuple):
+    """A run and what it cost."""
+
+    outcome: Outcome
+    cpu_seconds: float
+
+
 def run_seed(seed: int, choice: Choice) -> Outcome:
     """Draw the seed's plan and do it."""
     with planted(choice.bug), collected_afterwards():
         return Cluster(choice.plan(seed)).run()
 
 
-def run_seeds(seeds: Sequence[int], choice: Choice) -> int:
+def measure_seed(seed: int, choice: Choice) -> Measured:
+    """The same, with a look at the clock."""
+    started = time.process_time()
+    outcome = run_seed(seed, choice)
+    return Measured(outcome, time.process_time() - started)
+
+
+def run_seeds(seeds: Sequence[int], choice: Choice, *, jobs: int = 1) -> int:
     """Explore, and say what was found; 1 when a promise was broken."""
     about = f", with the bug {choice.bug!r}" if choice.bug else ""
-    print(f"cluster of {choice.node_count}: seeds {seeds[0]} to {seeds[-1]}{about}")
-    started = time.process_time()
-    outcomes = list(_with_progress(seeds, choice))
-    seconds = time.process_time() - started
+    print(f"{choice.title}: seeds {seeds[0]} to {seeds[-1]}{about}")
+    runs = list(_with_progress(seeds, choice, jobs))
+    outcomes = [run.outcome for run in runs]
+    seconds = sum(run.cpu_seconds for run in runs)
     failures = [outcome for outcome in outcomes if not outcome.is_good]
     for outcome in failures[:FAILURES_SHOWN_MAX]:
         print(f"FAILED seed {outcome.seed}: {outcome.rule}: {outcome.what}")
@@ -108,21 +133,21 @@ def shorten_seed(seed: int, choice: Choice) -> int:
     )
     for fault in found.plan.faults:
         print(f"  {fault}")
-    shorter = Choice(
-        node_count=choice.node_count, bug=choice.bug, faults=found.faults, workloads=found.workloads
-    )
+    shorter = replace(choice, faults=found.faults, workloads=found.workloads)
     print(f"  replay: {shorter.command(seed)}")
     return 1
 
 
-def measure_bugs(seeds: Sequence[int], node_count: int, *, names: Iterable[str] | None = None) -> int:
+def measure_bugs(
+    seeds: Sequence[int], choice: Choice, *, names: Iterable[str] | None = None, jobs: int = 1
+) -> int:
     """Print, per planted bug, in how many of the seeds it was noticed; 1 if one never was."""
     chosen: list[str | None] = [*names] if names else [None, *BUGS]
-    print(f"cluster of {node_count}: {len(seeds)} seeds from {seeds[0]} for each bug")
+    print(f"{choice.title}: {len(seeds)} seeds from {seeds[0]} for each bug")
     print("| planted bug | seeds that notice | first seed | most frequent symptom |\n|---|---|---|---|")
     missed = 0
     for name in chosen:
-        outcomes = [run_seed(seed, Choice(node_count=node_count, bug=name)) for seed in seeds]
+        outcomes = list(in_order(partial(run_seed, choice=replace(choice, bug=name)), seeds, jobs=jobs))
         print(bug_table_row(name, outcomes), flush=True)
         missed += any(not outcome.is_good for outcome in outcomes) == (name is None)
     return 1 if missed else 0
@@ -153,7 +178,10 @@ def bug_table_row(name: str | None, outcomes: Sequence[Outcome]) -> str:
 
 @contextmanager
 def collected_afterwards() -> Iterator[None]:
-    """Let the collector stay out of a run: what it frees, and when, must not matter to it."""
+    """Let the collector stay out of a run: what it frees, and when, must not matter to it.
+
+    Afterwards it looks at what is young only. That is everything the run has made, and no module.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -161,16 +189,15 @@ def collected_afterwards() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-        gc.collect()
+        gc.collect(0)
 
 
-def _with_progress(seeds: Sequence[int], choice: Choice) -> Iterable[Outcome]:
-    shown = time.process_time()
+def _with_progress(seeds: Sequence[int], choice: Choice, jobs: int) -> Iterable[Measured]:
+    shown = time.monotonic()
     failures = 0
-    for number, seed in enumerate(seeds, start=1):
-        outcome = run_seed(seed, choice)
-        failures += not outcome.is_good
-        yield outcome
-        if sys.stderr.isatty() and time.process_time() - shown > PROGRESS_EVERY_S:
-            shown = time.process_time()
+    for number, run in enumerate(in_order(partial(measure_seed, choice=choice), seeds, jobs=jobs), start=1):
+        failures += not run.outcome.is_good
+        yield run
+        if sys.stderr.isatty() and time.monotonic() - shown > PROGRESS_EVERY_S:
+            shown = time.monotonic()
             print(f"\r{number} of {len(seeds)} seeds, {failures} failed", end="\r", file=sys.stderr)

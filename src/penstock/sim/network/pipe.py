@@ -65,7 +65,7 @@ class Pipe:
     def hold(self, seconds: float) -> None:
         """Let nothing move for a while, whatever the link allows."""
         self._held_until = self._network.world.now + seconds
-        self._network.world.at(seconds, self._network.environment, self.pump)
+        self._network.world.outside(seconds, self.pump)
 
     def release(self) -> None:
         """Hold nothing back any more."""
@@ -93,7 +93,7 @@ class Pipe:
             return
         self._is_moving = True
         delay = self._network.delay(self.sender.host, self.receiver.host)
-        self._network.world.at(delay, self._network.environment, self._arrive)
+        self._network.world.outside(delay, self._arrive)
 
     def _may_arrive(self) -> bool:
         """A receiver that has stopped reading leaves bytes where they are; one that is gone does not."""
@@ -108,7 +108,7 @@ class Pipe:
             self._answer_for_the_gone()
             return
         self._is_moving = True
-        self._network.world.at(0.0, self.receiver.loop, self._deliver)
+        self._network.world.soon(self.receiver.loop, self._deliver)
 
     def _deliver(self) -> None:
         """Runs in the receiving process."""

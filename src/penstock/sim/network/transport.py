@@ -146,7 +146,7 @@ class SimulatedTransport(asyncio.Transport):
     def wake_writer(self) -> None:
         """The kernel may have room again."""
         if self._backlog and not self.is_gone:
-            self.loop.world.at(0.0, self.loop, self._drain)
+            self.loop.world.soon(self.loop, self._drain)
 
     def reset(self) -> None:
         """The other side has broken the connection off."""

@@ -213,7 +213,7 @@ def _sent_is_taken(original: Function) -> Function:
 
 def _without_leader_change(original: Function) -> Function:
     def append_leader_change(self: Leadership) -> None:
-        self._term_start_offset -= 1
+        self.term_start_offset -= 1
 
     return append_leader_change
 

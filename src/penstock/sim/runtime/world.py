@@ -61,6 +61,15 @@ class WorldEvent:
             self._loop.call_exception_handler({"message": "a callback failed", "exception": error})
 
 
+class Occurrence:
+    """Something that happens in no process: bytes on a wire."""
+
+    __slots__ = ("callback",)
+
+    def __init__(self, callback: Callable[[], object]) -> None:
+        self.callback = callback
+
+
 class World:
     """Everything that is simulated together."""
 
@@ -76,7 +85,7 @@ class World:
         self.is_over = False
         #: A checksum over everything noted so far; equal for equal runs.
         self.digest = 0
-        self._events: list[tuple[float, float, int, SimulatedLoop, Runnable]] = []
+        self._events: list[tuple[float, float, int, SimulatedLoop | None, Runnable | Occurrence]] = []
         self._event_count = 0
         self._ready: list[SimulatedLoop] = []
         self._loops: list[SimulatedLoop] = []
@@ -107,6 +116,18 @@ class World:
         event = WorldEvent(loop, callback, arguments)
         self.push(self.now + delay, loop, event)
         return event
+
+    def soon(self, loop: "SimulatedLoop", callback: Callable[..., object], *arguments: object) -> None:
+        """Have something happen to a process as soon as it runs, unless it is dead."""
+        if not loop.is_dead:
+            loop.ready.append(WorldEvent(loop, callback, arguments))
+            self.make_ready(loop)
+
+    def outside(self, delay: float, callback: Callable[[], object]) -> None:
+        """Have something happen after a delay that no process takes part in."""
+        self._event_count += 1
+        occurrence = Occurrence(callback)
+        heapq.heappush(self._events, (self.now + delay, self._draw(), self._event_count, None, occurrence))
 
     def push(self, when: float, loop: "SimulatedLoop", event: Runnable) -> None:
         """Let an event happen at a moment; events of one moment happen in an order that the seed draws."""
@@ -181,8 +202,11 @@ class World:
     def _advance(self) -> None:
         """Jump to the next event."""
         when, _, _, loop, event = heapq.heappop(self._events)
-        if event.cancelled() or loop.is_dead:
-            return
-        self.now = when
-        loop.ready.append(event)
-        self.make_ready(loop)
+        if isinstance(event, Occurrence):
+            self.now = when
+            self.steps += 1
+            event.callback()
+        elif loop is not None and not loop.is_dead and not event.cancelled():
+            self.now = when
+            loop.ready.append(event)
+            self.make_ready(loop)

@@ -1,20 +1,40 @@
-"""Admin churn: topics that come, grow and go while everybody else works."""
+"""Admin churn: topics come, grow and go, partitions move and change leaders, while everybody else works."""
 
 from dataclasses import dataclass
 
+from penstock.metadata.resources import ResourceType
 from penstock.model.error_codes import ErrorCode
+from penstock.sim.workloads.admin_requests import (
+    ALTER_CONFIGS_VERSION,
+    CREATE_VERSION,
+    DELETE_VERSION,
+    ELECT_VERSION,
+    GROW_VERSION,
+    REASSIGN_VERSION,
+    alter_configs_request,
+    create_request,
+    delete_request,
+    elect_request,
+    grow_request,
+    outcome_code,
+    reassign_request,
+)
 from penstock.sim.workloads.connection import Unanswered
-from penstock.sim.workloads.history import Function, Operation
-from penstock.sim.workloads.verdicts import end_unanswered, end_with_code
+from penstock.sim.workloads.history import Ending, Function, Operation
+from penstock.sim.workloads.verdicts import end_unanswered, ending_of
 from penstock.sim.workloads.workload import Workload, WorkloadSurroundings
-from penstock.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
-from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.schema import Struct
 
-CREATE_VERSION = 7
-DELETE_VERSION = 6
-GROW_VERSION = 3
+MIN_IN_SYNC = "min.insync.replicas"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedTopic:
+    """A topic of others that an administrator may move about, but not change otherwise."""
+
+    name: str
+    partition_count: int
+    replication_factor: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +45,15 @@ class AdministratorSettings:
     partitions_max: int = 3
     topics_max: int = 4
     replication_factor: int = 1
+    shared: tuple[SharedTopic, ...] = ()
+    #: How often it turns to those, rather than to topics of its own.
+    shared_share: float = 0.0
+    #: What it may set the minimum of replicas in sync to, on those.
+    minimums: tuple[int, ...] = ()
 
 
 class Administrator(Workload):
-    """Makes topics of its own; nobody else uses them."""
+    """Makes topics of its own, which nobody else uses; moves and elects in those of others too."""
 
     def __init__(self, around: WorkloadSurroundings, settings: AdministratorSettings) -> None:
         super().__init__(around)
@@ -38,11 +63,15 @@ class Administrator(Workload):
         self._topics: dict[str, int] = {}
 
     async def run(self) -> None:
-        """Create, grow and delete until it is over."""
+        """One change after the other until it is over."""
+        settings = self._settings
         while not self.is_over:
-            await self.pause(self._settings.pause_seconds)
+            await self.pause(settings.pause_seconds)
+            if settings.shared and self.draw.random() < settings.shared_share:
+                await self._disturb(self.draw.choice(settings.shared))
+                continue
             choice = self.draw.random()
-            if not self._topics or (choice < 0.5 and len(self._topics) < self._settings.topics_max):
+            if not self._topics or (choice < 0.5 and len(self._topics) < settings.topics_max):
                 await self._create()
             elif choice < 0.75:
                 await self._grow(self.draw.choice(sorted(self._topics)))
@@ -53,21 +82,16 @@ class Administrator(Workload):
         self._count += 1
         name = f"{self.process.replace('#', '.')}.{self._count}"
         partitions = self.draw.randint(1, self._settings.partitions_max)
-        topic = CreatableTopic(
-            name=name,
-            num_partitions=partitions,
-            replication_factor=self._settings.replication_factor,
-        )
         operation = self.history.begin(self.process, Function.CREATE_TOPIC, name, offset=partitions)
-        await self._ask(operation, CreateTopicsRequest(topics=(topic,)), CREATE_VERSION)
+        request = create_request(name, partitions, self._settings.replication_factor)
+        await self._ask(operation, request, CREATE_VERSION)
         if operation.is_ok:
             self._topics[name] = partitions
 
     async def _grow(self, name: str) -> None:
         partitions = self._topics[name] + 1
         operation = self.history.begin(self.process, Function.GROW_TOPIC, name, offset=partitions)
-        topic = CreatePartitionsTopic(name=name, count=partitions, assignments=None)
-        await self._ask(operation, CreatePartitionsRequest(topics=(topic,), timeout_ms=5000), GROW_VERSION)
+        await self._ask(operation, grow_request(name, partitions), GROW_VERSION)
         if operation.is_ok:
             self._topics[name] = partitions
         else:
@@ -75,9 +99,44 @@ class Administrator(Workload):
 
     async def _delete(self, name: str) -> None:
         operation = self.history.begin(self.process, Function.DELETE_TOPIC, name)
-        request = DeleteTopicsRequest(topics=(DeleteTopicState(name=name),), timeout_ms=5000)
-        await self._ask(operation, request, DELETE_VERSION)
+        await self._ask(operation, delete_request(name), DELETE_VERSION)
         del self._topics[name]
+
+    async def _disturb(self, topic: SharedTopic) -> None:
+        partition = self.draw.randrange(topic.partition_count)
+        choice = self.draw.random()
+        if choice < 0.5:
+            await self._reassign(topic, partition)
+        elif choice < 0.8 or not self._settings.minimums:
+            await self._elect(topic.name, partition)
+        else:
+            await self._set_minimum(topic.name)
+
+    async def _reassign(self, topic: SharedTopic, partition: int) -> None:
+        try:
+            await self.client.refresh()
+        except Unanswered:
+            return
+        known = self.client.node_ids
+        if len(known) < topic.replication_factor:
+            return
+        replicas = tuple(self.draw.sample(known, topic.replication_factor))
+        operation = self.history.begin(
+            self.process, Function.REASSIGN, f"{topic.name}-{partition}", value=replicas
+        )
+        await self._ask(operation, reassign_request(topic.name, partition, replicas), REASSIGN_VERSION)
+
+    async def _elect(self, topic: str, partition: int) -> None:
+        operation = self.history.begin(self.process, Function.ELECT, f"{topic}-{partition}")
+        await self._ask(operation, elect_request(topic, partition), ELECT_VERSION)
+
+    async def _set_minimum(self, topic: str) -> None:
+        minimum = str(self.draw.choice(self._settings.minimums))
+        operation = self.history.begin(
+            self.process, Function.SET_CONFIG, f"{topic}/{MIN_IN_SYNC}", value=(minimum,)
+        )
+        request = alter_configs_request(ResourceType.TOPIC, topic, {MIN_IN_SYNC: minimum})
+        await self._ask(operation, request, ALTER_CONFIGS_VERSION)
 
     async def _ask(self, operation: Operation, request: Struct, version: int) -> None:
         try:
@@ -85,7 +144,19 @@ class Administrator(Workload):
         except Unanswered as error:
             end_unanswered(self.history, operation, error)
             return
-        (result,) = getattr(answer, "topics", None) or getattr(answer, "responses", None) or answer.results
-        end_with_code(self.history, operation, result.error_code)
-        if result.error_code == ErrorCode.NONE:
+        code = outcome_code(answer)
+        ending = Ending.FAIL if ErrorCode(code) in _REFUSALS else ending_of(code)
+        self.history.end(operation, ending, "" if code == ErrorCode.NONE else ErrorCode(code).name)
+        if code == ErrorCode.NONE or ErrorCode(code) in _REFUSALS:
             self.on_progress()
+
+
+_REFUSALS = frozenset(
+    {
+        ErrorCode.ELECTION_NOT_NEEDED,
+        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+        ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+        ErrorCode.INVALID_REPLICATION_FACTOR,
+    }
+)
+"""Good answers to somebody who asks without looking who is there."""

@@ -32,12 +32,15 @@ class Client:
         self.timeout_seconds = timeout_seconds
         self._bootstrap = tuple(bootstrap)
         self._next_bootstrap = 0
+        self._next_replica = 0
         self._connections: dict[Address, ClientConnection] = {}
         self._brokers: dict[int, Address] = {}
         self._leaders: dict[tuple[str, int], int] = {}
         self._coordinators: dict[tuple[int, str], Address] = {}
         #: Of every topic that metadata told about.
         self.partition_counts: dict[str, int] = {}
+        #: Of every partition.
+        self.replicas: dict[str, tuple[int, ...]] = {}
 
     # Asking.
 
@@ -53,11 +56,33 @@ class Client:
 
     async def ask_leader(self, topic: str, partition: int, request: Struct, version: int) -> Any:
         """Ask the broker that leads a partition, as far as this client knows."""
-        return await self._ask(await self._leader_address(topic, partition), request, version)
+        try:
+            return await self._ask(await self._leader_address(topic, partition), request, version)
+        except Unanswered:
+            self.forget_leader(topic, partition)
+            raise
+
+    async def ask_replica(self, topic: str, partition: int, request: Struct, version: int) -> Any:
+        """Ask any broker that holds a partition; another one the next time."""
+        await self._leader_address(topic, partition)
+        known = [each for each in self.replicas[f"{topic}-{partition}"] if each in self._brokers]
+        if not known:
+            self.forget_leader(topic, partition)
+            raise Unanswered(f"{topic}-{partition} is nowhere", was_sent=False)
+        self._next_replica += 1
+        try:
+            return await self._ask(self._brokers[known[self._next_replica % len(known)]], request, version)
+        except Unanswered:
+            self.forget_leader(topic, partition)
+            raise
 
     async def ask_coordinator(self, kind: int, key: str, request: Struct, version: int) -> Any:
         """Ask the coordinator of a group or a transactional id."""
-        return await self._ask(await self._coordinator_address(kind, key), request, version)
+        try:
+            return await self._ask(await self._coordinator_address(kind, key), request, version)
+        except Unanswered:
+            self.forget_coordinator(kind, key)
+            raise
 
     async def leader_connection(self, topic: str, partition: int) -> ClientConnection:
         """A connection to a partition's leader, for those who send without waiting."""
@@ -89,6 +114,11 @@ class Client:
             connection.close()
         self._connections.clear()
 
+    @property
+    def node_ids(self) -> list[int]:
+        """The brokers that metadata told of, in order."""
+        return sorted(self._brokers)
+
     async def refresh(self) -> None:
         """Learn who leads what."""
         response = await self.ask_any(
@@ -99,6 +129,7 @@ class Client:
             self.partition_counts[topic.name] = len(topic.partitions)
             for partition in topic.partitions:
                 self._leaders[topic.name, partition.partition_index] = partition.leader_id
+                self.replicas[f"{topic.name}-{partition.partition_index}"] = partition.replica_nodes
 
     async def _leader_address(self, topic: str, partition: int) -> Address:
         if (topic, partition) not in self._leaders:

@@ -30,8 +30,10 @@ class Fetched:
     headers: tuple[BatchHeader, ...]
 
 
-async def fetch(client: Client, topic: str, partition: int, offset: int, isolation: str) -> Fetched:
-    """Fetch from an offset on."""
+async def fetch(
+    client: Client, topic: str, partition: int, offset: int, isolation: str, *, asks_anybody: bool = False
+) -> Fetched:
+    """Fetch from an offset on, from the leader or from anybody who holds the partition (KIP-392)."""
     wanted = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=PARTITION_BYTES_MAX)
     request = FetchRequest(
         max_wait_ms=FETCH_WAIT_MS,
@@ -39,7 +41,8 @@ async def fetch(client: Client, topic: str, partition: int, offset: int, isolati
         isolation_level=int(isolation == COMMITTED),
         topics=(FetchTopic(topic=topic, partitions=(wanted,)),),
     )
-    response = await client.ask_leader(topic, partition, request, FETCH_VERSION)
+    ask = client.ask_replica if asks_anybody else client.ask_leader
+    response = await ask(topic, partition, request, FETCH_VERSION)
     if response.error_code:
         return _nothing(response.error_code, offset)
     answer = response.responses[0].partitions[0]

@@ -30,6 +30,12 @@ class Function(StrEnum):
     """``key`` topic."""
     GROW_TOPIC = "grow-topic"
     """``key`` topic, ``offset`` partitions."""
+    REASSIGN = "reassign"
+    """``key`` partition, ``value`` replicas."""
+    ELECT = "elect"
+    """``key`` partition; its preferred replica is to lead."""
+    SET_CONFIG = "set-config"
+    """``key`` topic/setting, ``value`` what it is set to."""
 
 
 class Ending(StrEnum):
@@ -58,6 +64,8 @@ class Operation:
     offset: int
     context: str
     invoked_at: float
+    #: Of a send that its leader alone acknowledges (acks=1): it may be lost when another comes to lead.
+    is_weak: bool = False
     ending: Ending = Ending.INFO
     completed_at: float | None = None
     error: str = ""
@@ -65,7 +73,7 @@ class Operation:
     def __str__(self) -> str:
         until = "..." if self.completed_at is None else f"{self.completed_at:.6f}"
         what = f"{self.function} {self.key} {self.value} @{self.offset}"
-        about = " ".join(filter(None, (self.context, self.error)))
+        about = " ".join(filter(None, (self.context, "acks=1" if self.is_weak else "", self.error)))
         return f"{self.number} {self.process} {self.ending} {what} [{self.invoked_at:.6f}, {until}] {about}"
 
     @property
@@ -93,6 +101,7 @@ class History:
         value: Value = (),
         offset: int = -1,
         context: str = "",
+        is_weak: bool = False,
     ) -> Operation:
         """A client asks."""
         operation = Operation(
@@ -104,6 +113,7 @@ class History:
             offset=offset,
             context=context,
             invoked_at=self._now(),
+            is_weak=is_weak,
         )
         self.operations.append(operation)
         return operation

@@ -7,6 +7,7 @@ from penstock.model.error_codes import ErrorCode
 from penstock.sim.workloads.connection import Unanswered
 from penstock.sim.workloads.history import Ending, Function, Operation
 from penstock.sim.workloads.producing import (
+    ALL_REPLICAS,
     Identity,
     ask_identity,
     plain_batch,
@@ -36,6 +37,8 @@ class ProducerSettings:
     pause_seconds: float = 0.1
     records_max: int = 3
     in_flight_max: int = 1
+    #: Of a producer without an identity: whose disks its batches are to be on.
+    acks: int = ALL_REPLICAS
 
 
 class PlainProducer(Workload):
@@ -54,8 +57,15 @@ class PlainProducer(Workload):
     async def _send(self) -> None:
         topic, partition = self._settings.topic, self.draw.randrange(self._settings.partition_count)
         values = self.new_values(self.draw.randint(1, self._settings.records_max))
-        operation = self.history.begin(self.process, Function.SEND, f"{topic}-{partition}", value=values)
-        request = produce_request(topic, partition, plain_batch(values))
+        acks = self._settings.acks
+        operation = self.history.begin(
+            self.process,
+            Function.SEND,
+            f"{topic}-{partition}",
+            value=values,
+            is_weak=acks != ALL_REPLICAS,
+        )
+        request = produce_request(topic, partition, plain_batch(values), acks=acks)
         try:
             code, offset = produced(await self.client.ask_leader(topic, partition, request, PRODUCE_VERSION))
         except Unanswered as error:
@@ -83,6 +93,8 @@ class IdempotentProducer(Workload):
         super().__init__(around)
         self._settings = settings
         self._identity: Identity | None = None
+        #: Partitions that have batches of this identity.
+        self._known: dict[tuple[str, int], None] = {}
 
     async def run(self) -> None:
         """Send until it is over."""
@@ -99,12 +111,16 @@ class IdempotentProducer(Workload):
         except Unanswered:
             return
         self._identity = answer if isinstance(answer, Identity) else None
+        self._known = {}
 
     async def _deliver(self, identity: Identity) -> None:
         """Bring some batches to a partition, in order."""
         settings = self._settings
         partition = self.draw.randrange(settings.partition_count)
-        count = self.draw.randint(1, settings.in_flight_max)
+        # Brokers, Kafka's as ours, take any sequence from a producer they do not know: the first one, if the
+        # one before it was refused. So nothing follows a first batch before it is there.
+        is_known = (settings.topic, partition) in self._known
+        count = self.draw.randint(1, settings.in_flight_max) if is_known else 1
         waiting = [self._new_batch(identity, partition) for _ in range(count)]
         deadline = self.client.loop.time() + DELIVERY_SECONDS
         while waiting and self.client.loop.time() < deadline:
@@ -142,6 +158,8 @@ class IdempotentProducer(Workload):
             for batch, answer in zip(waiting, answers, strict=True):
                 if not self._settled(batch, await self.client.wait_for(answer), is_next=not left):
                     left.append(batch)
+                else:
+                    self._known[topic, partition] = None
         except Unanswered:
             # Whoever hangs up has no use for the answers that would have come later.
             left = [batch for batch in waiting if not batch.operation.is_ok]

@@ -13,6 +13,8 @@ from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest,
 
 INIT_VERSION = 5
 TIMESTAMP_MS = 1_700_000_000_000
+#: Who has a batch when its producer is told that it is safe.
+ALL_REPLICAS, LEADER_ALONE = -1, 1
 #: Kinds of key that FindCoordinator knows.
 GROUP, TRANSACTION = 0, 1
 
@@ -51,13 +53,18 @@ def sequenced_batch(
 
 
 def produce_request(
-    topic: str, partition: int, batch: bytearray, *, transactional_id: str | None = None
+    topic: str,
+    partition: int,
+    batch: bytearray,
+    *,
+    transactional_id: str | None = None,
+    acks: int = ALL_REPLICAS,
 ) -> ProduceRequest:
-    """One batch for one partition, to be safe on all in-sync replicas."""
+    """One batch for one partition, to be safe on all in-sync replicas, or on the leader's disk alone."""
     data = PartitionProduceData(index=partition, records=batch)
     return ProduceRequest(
         transactional_id=transactional_id,
-        acks=-1,
+        acks=acks,
         timeout_ms=5000,
         topic_data=(TopicProduceData(name=topic, partition_data=(data,)),),
     )

@@ -18,6 +18,8 @@ class ReaderSettings:
     partition_count: int
     isolation: str
     pause_seconds: float = 0.3
+    #: Whether it asks followers, too.
+    asks_anybody: bool = False
 
 
 class Reader(Workload):
@@ -42,7 +44,14 @@ class Reader(Workload):
             self.process, Function.POLL, f"{topic}-{partition}", offset=position, context=isolation
         )
         try:
-            found = await fetch(self.client, topic, partition, position, isolation)
+            found = await fetch(
+                self.client,
+                topic,
+                partition,
+                position,
+                isolation,
+                asks_anybody=self._settings.asks_anybody,
+            )
         except Unanswered as error:
             end_unanswered(self.history, operation, error)
             return

@@ -7,6 +7,8 @@ directory that asks again gets the same answer again.
 from penstock.wire.primitives import INT16, INT32, STRING, UINT16, UUID
 from penstock.wire.schema import Struct, array, field, nullable
 
+ANY_NODE_ID = -1
+
 
 class JoinEndpoint(Struct):
     """An address a node listens on."""
@@ -24,6 +26,8 @@ class JoinClusterRequest(Struct):
     directory_id: bytes = field(UUID)
     endpoints: tuple[JoinEndpoint, ...] = array(JoinEndpoint)
     rack: str | None = nullable(STRING)
+    #: The id it was told to have, if somebody told it.
+    node_id: int = field(INT32, default=ANY_NODE_ID)
 
 
 class JoinVoter(Struct):
@@ -41,5 +45,5 @@ class JoinClusterResponse(Struct):
     error_code: int = field(INT16)
     error_message: str | None = nullable(STRING)
     cluster_id: str = field(STRING)
-    node_id: int = field(INT32, default=-1)
+    node_id: int = field(INT32, default=ANY_NODE_ID)
     voters: tuple[JoinVoter, ...] = array(JoinVoter)

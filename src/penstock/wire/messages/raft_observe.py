@@ -1,7 +1,7 @@
 """RaftObserve (key 10004, private): a node without a vote asks a leader to be fed."""
 
 from penstock.wire.messages.raft_replica import ReplicaKey
-from penstock.wire.primitives import INT16, INT32, INT64, STRING
+from penstock.wire.primitives import INT16, INT32, INT64, STRING, UINT16
 from penstock.wire.schema import Struct, field, struct
 
 
@@ -13,6 +13,9 @@ class RaftObserveRequest(Struct):
     target: ReplicaKey = struct(ReplicaKey)
     term: int = field(INT32)
     end_offset: int = field(INT64)
+    #: Where the sender listens, which nobody may know yet; an empty host says nothing.
+    host: str = field(STRING)
+    port: int = field(UINT16)
 
 
 class RaftObserveResponse(Struct):
@@ -24,3 +27,6 @@ class RaftObserveResponse(Struct):
     target: ReplicaKey = struct(ReplicaKey)
     term: int = field(INT32)
     leader: ReplicaKey = struct(ReplicaKey)
+    #: Where the leader listens; an empty host says nothing.
+    leader_host: str = field(STRING)
+    leader_port: int = field(UINT16)

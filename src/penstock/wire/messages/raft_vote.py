@@ -1,7 +1,7 @@
 """RaftVote (key 10000, private): a candidate asks for a vote, or, beforehand, whether it would get one."""
 
 from penstock.wire.messages.raft_replica import ReplicaKey
-from penstock.wire.primitives import BOOLEAN, INT16, INT32, INT64, STRING
+from penstock.wire.primitives import BOOLEAN, INT16, INT32, INT64, STRING, UINT16
 from penstock.wire.schema import Struct, field, struct
 
 
@@ -20,6 +20,9 @@ class RaftVoteRequest(Struct):
     is_pre_vote: bool = field(BOOLEAN)
     #: The leader asked for this election.
     is_handover: bool = field(BOOLEAN)
+    #: Where the sender listens, which nobody may know yet; an empty host says nothing.
+    host: str = field(STRING)
+    port: int = field(UINT16)
 
 
 class RaftVoteResponse(Struct):

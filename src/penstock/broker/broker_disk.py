@@ -1,0 +1,126 @@
+"""A broker's care for its disk: what is written down now and then, and what happens when there is no room."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from penstock.broker.clock import Clock
+from penstock.broker.control.following import ImageFollower
+from penstock.broker.flusher import Flusher
+from penstock.broker.partition import Partition
+from penstock.broker.partitions import Partitions
+from penstock.broker.quorum.quorum import Quorum
+from penstock.broker.replicas import Replicas
+from penstock.broker.tasks import Tasks
+from penstock.broker.workers import BlockingWorkers
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError, CorruptLogError, FlushFailedError, StorageError
+from penstock.model.ids import Offset, TopicPartition
+from penstock.storage.log import DeletionJob, Log
+from penstock.storage.log_directory import LogDirectory
+
+logger = logging.getLogger(__name__)
+
+
+class BrokerDisk:
+    """The part of a broker that looks after its data directory."""
+
+    loop: asyncio.AbstractEventLoop
+    clock: Clock
+    tasks: Tasks
+    workers: BlockingWorkers
+    flusher: Flusher
+    fail: Callable[[StorageError], None]
+    log_directory: LogDirectory
+    quorum: Quorum
+    follower: ImageFollower
+    partitions: Partitions
+    replicas: Replicas
+
+    def check_writable(self) -> None:
+        """Raise KAFKA_STORAGE_ERROR while the disk has too little room."""
+        if self.log_directory.room.is_low:
+            raise ApiError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                "The broker's disk is almost full. Free space, or lower disk.reserve.bytes.",
+            )
+
+    async def checkpoint(self) -> None:
+        """Write down how far every log is."""
+        job = self.log_directory.begin_checkpoint(self.clock.wall_ms(), self.high_watermarks())
+        await self.workers.call(job.run)
+
+    async def checkpoint_derived_files(self) -> None:
+        """Write the index entries and leader epochs that are only in memory yet."""
+        for log in list(self.log_directory.logs.values()):
+            job = log.begin_checkpoint()
+            if job is None:
+                continue
+            try:
+                await self.workers.call(job.run)
+            except StorageError as error:
+                log.fail_checkpoint(job)
+                if isinstance(error, FlushFailedError) or not self._is_deleted(log):
+                    raise
+            else:
+                log.finish_checkpoint(job)
+
+    def _is_deleted(self, log: Log) -> bool:
+        """Whether a log's files may be gone because its topic, or this replica of it, is."""
+        return self.log_directory.logs.get(log.topic_partition) is not log
+
+    async def expire(self, partition: Partition) -> None:
+        """Roll and expire one partition's segments."""
+        job = partition.expire(self.clock.wall_ms())
+        if job is None:
+            return
+        await self.checkpoint()  # the log's beginning is on disk before files go
+        await self.workers.call(job.run)
+        self.loop.call_later(job.delay_ms / 1000, self._remove_segments, job)
+        logger.info(
+            "segments expired",
+            extra={"partition": str(partition), "log_start_offset": partition.log.log_start_offset},
+        )
+
+    def _remove_segments(self, job: DeletionJob) -> None:
+        self.tasks.start(self.workers.call(job.remove), name="remove expired segments")
+
+    def disk_is_full(self) -> None:
+        """A write found no room: refuse producers from now on, and let metadata have the reserve."""
+        self.log_directory.room.is_low = True
+        self.tasks.start(self._use_reserve(), name="use the disk reserve")
+
+    async def _use_reserve(self) -> None:
+        is_released = await self.workers.call(self.log_directory.room.release_reserve)
+        logger.error("disk is full, produce requests are refused", extra={"reserve_given_up": is_released})
+        try:
+            await self.quorum.write_again()
+        except FlushFailedError as error:
+            self.fail(error)
+
+    async def recover_from_full_disk(self) -> None:
+        """There is room: logs that had to give up a write may go on."""
+        for log in list(self.log_directory.logs.values()):
+            if log is not self.quorum.log:
+                await self._rewind(log)
+        await self.quorum.write_again()
+        if self.partitions.is_incomplete:
+            await self.follower.follow_again()
+
+    async def _rewind(self, log: Log) -> None:
+        job = log.begin_rewind()
+        if job is not None:
+            await self.workers.call(job.run)
+            log.finish_rewind(job)
+            logger.info("log takes appends again", extra={"partition": str(log.topic_partition)})
+
+    def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
+        """Damaged data was asked for: say so; whoever asked is answered with an error."""
+        logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
+
+    def high_watermarks(self) -> dict[TopicPartition, Offset]:
+        """Up to where every partition is committed."""
+        return {
+            TopicPartition(partition.topic, partition.index): Offset(partition.high_watermark)
+            for partition in self.replicas
+        }

@@ -1,0 +1,140 @@
+"""Everything that keeps the replicas on this broker like those on others.
+
+Partitions tell their orders here: whom to follow, what to propose. A fetcher for each leader copies; sessions
+of other brokers are served; now and then every leader looks who keeps up.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from penstock.broker.partition import Partition
+from penstock.broker.partition_role import Following
+from penstock.broker.replication.fetcher import Fetcher
+from penstock.broker.replication.follower_shell import FollowerShell
+from penstock.broker.replication.isr_proposals import IsrProposals
+from penstock.broker.replication.log_changes import LogChanges
+from penstock.broker.replication.replica_session import ReplicaSessions
+from penstock.broker.replication.throttles import Throttles
+from penstock.metadata.image import ClusterImage
+from penstock.model.errors import InvariantError, PenstockError
+from penstock.model.ids import Millis, NodeId
+from penstock.replication.leader_events import ProposeIsr
+from penstock.replication.replica import ReplicaSettings
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
+
+logger = logging.getLogger(__name__)
+
+
+class Replication:
+    """Of one broker."""
+
+    def __init__(self, broker: "Broker") -> None:
+        self.broker = broker
+        self.settings = ReplicaSettings(
+            lag_max_ms=broker.config.integer("replica.lag.time.max.ms"),
+            retry_ms=broker.config.integer("replica.fetch.backoff.ms"),
+        )
+        self.log_changes = LogChanges(broker)
+        self.throttles = Throttles(broker.config, broker.clock.monotonic())
+        #: Of brokers that copy from this one.
+        self.sessions = ReplicaSessions(lambda: int.from_bytes(broker.entropy.uuid()[:4], "big") >> 1)
+        self._proposals = IsrProposals(self)
+        self._fetchers: dict[NodeId, Fetcher] = {}
+        #: Logs that are being changed.
+        self._changing: dict[Partition, asyncio.Task[None]] = {}
+        self._is_stopping = False
+
+    @property
+    def broker_epoch(self) -> int:
+        """Tells this process of the broker from those before it."""
+        return self.broker.broker_epoch
+
+    @property
+    def is_disk_low(self) -> bool:
+        """Whether what is left of the disk is needed for other things than copies."""
+        return self.broker.log_directory.room.is_low
+
+    def now(self) -> Millis:
+        """The time as roles count it: it only moves forward."""
+        return Millis(int(self.broker.clock.monotonic() * 1000))
+
+    def start(self) -> None:
+        """Look regularly who keeps up."""
+        self.broker.tasks.start(self._watch(), name="watch followers")
+
+    def follow(self, image: ClusterImage) -> None:
+        """The image has changed, and partitions have got their roles."""
+        self.throttles.follow(image, self.broker.config, self.broker.clock.monotonic())
+        self.sessions.retain(image.brokers)
+        for leader, fetcher in list(self._fetchers.items()):
+            if fetcher.is_idle and leader not in image.brokers:
+                fetcher.stop()
+                del self._fetchers[leader]
+
+    async def stop(self) -> None:
+        """Ask nobody for anything any more; changes of logs that are under way come to their end."""
+        self._is_stopping = True
+        self._proposals.stop()
+        for fetcher in self._fetchers.values():
+            fetcher.stop()
+        await self.release(list(self._changing))
+
+    async def release(self, partitions: Collection[Partition]) -> None:
+        """Wait until nothing of these logs is being changed; they must not be followed any more."""
+        tasks = [self._changing[partition] for partition in partitions if partition in self._changing]
+        if tasks:
+            await asyncio.wait(tasks)
+
+    # What partitions order.
+
+    def begin_following(self, partition: Partition) -> Following:
+        """Copy the partition from the leader of its role."""
+        follower = partition.replica.follower
+        if follower is None:
+            raise InvariantError(f"{partition} is to be copied, but follows nobody")
+        fetcher = self._fetchers.get(follower.leader)
+        if fetcher is None:
+            fetcher = self._fetchers[follower.leader] = Fetcher(follower.leader, self)
+        shell = FollowerShell(partition, self, fetcher)
+        fetcher.add(shell)
+        return shell
+
+    def propose(self, partition: Partition, proposal: ProposeIsr) -> None:
+        """Ask the controller for another in-sync set."""
+        self._proposals.add(partition, proposal)
+
+    def repair(self, partition: Partition) -> None:
+        """Make a damaged log fit to be filled again by its leader."""
+        self.change_log(partition, self.log_changes.repair(partition))
+
+    def change_log(self, partition: Partition, change: Coroutine[Any, Any, None]) -> None:
+        """Let a job change the log under its partition."""
+        if partition.is_being_cut:
+            raise InvariantError(f"the log of {partition} is being changed already")
+        if self._is_stopping:
+            change.close()  # the next process will come to the same point
+            return
+        partition.is_being_cut = True
+        self._changing[partition] = self.broker.tasks.start(
+            self._change(partition, change), name=f"change the log of {partition}"
+        )
+
+    async def _change(self, partition: Partition, change: Coroutine[Any, Any, None]) -> None:
+        failure = None
+        try:
+            await change
+        except PenstockError as error:
+            failure = str(error)
+        finally:
+            del self._changing[partition]
+        partition.log_settled(failure)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.lag_max_ms / 2000)
+            for partition in list(self.broker.replicas):
+                partition.look_who_keeps_up()

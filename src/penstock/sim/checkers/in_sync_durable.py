@@ -1,0 +1,38 @@
+"""Whoever is in sync, or may lead, has everything committed on its own disk (I4)."""
+
+from collections.abc import Iterator
+
+from penstock.metadata.topic_image import PartitionImage
+from penstock.sim.checkers.committed import Committed
+from penstock.sim.checkers.watching import Look, PartitionView
+
+
+class InSyncDurable:
+    """Compares the disks of those whom the metadata log counts on with what was committed."""
+
+    rule = "those in sync have everything committed on disk"
+
+    def __init__(self) -> None:
+        self._committed = Committed()
+
+    def look(self, look: Look) -> Iterator[str]:
+        """Look at every running replica that the newest image counts on."""
+        self._committed.note(look.partitions)
+        newest = look.newest
+        if newest is None:
+            return
+        for view in look.partitions:
+            topic = newest.image.topics_by_id.get(view.topic_id)
+            if topic is None or view.index >= len(topic.partitions):
+                continue
+            partition = topic.partitions[view.index]
+            if view.node_id in (*partition.isr, *partition.eligible_leader_replicas):
+                yield from self._judge(view, partition)
+
+    def _judge(self, view: PartitionView, partition: PartitionImage) -> Iterator[str]:
+        committed = self._committed.up_to(view.key, partition.leader_epoch)
+        if view.flushed_offset < committed:
+            yield (
+                f"{view.node} is counted on for {view.name} and has {view.flushed_offset} on disk, "
+                f"but everything below {committed} was committed"
+            )
