@@ -46,8 +46,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix=".penstock-bench-", dir=options.directory) as temporary:
         load_before = os.getloadavg()[0]
         lines = []
-        for number, measure in enumerate((_replication_lines, _catch_up_lines, _failover_lines)):
-            with _cluster(Path(temporary) / str(number)) as brokers:
+        for name in options.only or PARTS:
+            measure = PARTS[name]
+            with _cluster(Path(temporary) / name) as brokers:
                 lines += list(measure(brokers, options))
     facts["load average"] = f"{load_before:.1f} before, {os.getloadavg()[0]:.1f} after"
     print_lines(lines)
@@ -62,6 +63,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
+    add("--only", choices=list(PARTS), action="append", help="measure this part alone; may be repeated")
     add("--seconds", type=float, default=5.0, help="how long throughput is measured (default: 5)")
     add("--partitions", type=int, default=3_000, help="how many of them fail over (default: 3000)")
     add("--catch-up-megabytes", type=int, default=1_000, help="what a broker missed (default: 1000)")
@@ -171,6 +173,9 @@ def _failover_lines(brokers: Sequence[PenstockProcess], options: argparse.Namesp
             target=f"under {FAILOVER_SECONDS_ASKED:g} s",
             ratio=FAILOVER_SECONDS_ASKED / seconds,
         )
+
+
+PARTS = {"replication": _replication_lines, "catch-up": _catch_up_lines, "failover": _failover_lines}
 
 
 def _address(broker: PenstockProcess) -> Address:

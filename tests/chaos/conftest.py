@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 from tests.broker_process import Server
 from tests.chaos.filled_log import FilledDirectories
+from tests.chaos.small_disk import small_disk
 from tests.chaos.vitals import unharmed
 from tests.conftest import UniqueName
 from tests.raw_kafka import Connection
+
+__all__ = ["small_disk"]
 
 
 @pytest.fixture(scope="module")

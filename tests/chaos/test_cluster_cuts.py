@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.broker_process import Server
 from tests.chaos.namespaces import HostNetwork, can_make_namespaces, host_network
-from tests.chaos.test_cluster_kills import PARTITIONS, TOPIC, check_end
+from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_end, orders_cluster
 from tests.chaos.timed_writer import TimedWriter
 from tests.chaos.vitals import IS_LONG_RUN
 from tests.chaos.writers import wait_for_progress
@@ -45,13 +45,8 @@ def cluster(tmp_path: Path, network: HostNetwork) -> Iterator[ProcessCluster]:
         server.host = network.address(number)
         server.command_prefix = network.command_prefix(number)
 
-    made = ProcessCluster(tmp_path, node_count=len(HOSTS), prepare=settle)
-    try:
-        made.start()
-        made.create_topic(TOPIC, partitions=PARTITIONS, config={"min.insync.replicas": "2"})
+    with orders_cluster(tmp_path, prepare=settle) as made:
         yield made
-    finally:
-        made.close()
 
 
 @pytest.fixture

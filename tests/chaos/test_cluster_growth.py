@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import TopicPartition
 from tests.broker_process import penstock_command, wait_until
-from tests.chaos.test_cluster_kills import PARTITIONS, TOPIC
+from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_content
 from tests.chaos.timed_writer import TimedWriter
 from tests.chaos.vitals import IS_LONG_RUN, TRACEBACK
-from tests.chaos.writers import number_of, wait_for_progress
+from tests.chaos.writers import wait_for_progress
 from tests.cluster_processes import ProcessCluster
-from tests.interop.confluent import consumer, read, read_all
+from tests.interop.confluent import consumer, read
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(900 if IS_LONG_RUN else 300)]
 
@@ -147,11 +147,3 @@ def committed_positions(cluster: ProcessCluster) -> list[int]:
     """What the group finds when it comes back."""
     with consumer(cluster.bootstrap, group_id=GROUP) as client:
         return [found.offset for found in client.committed(positions(cluster), timeout=30)]
-
-
-def check_content(cluster: ProcessCluster, writer: TimedWriter) -> None:
-    """Everything that was sent stands once and in order."""
-    messages = read_all(cluster.bootstrap, TOPIC, partitions=PARTITIONS)
-    for partition in range(PARTITIONS):
-        mine = [message for message in messages if message.partition() == partition]
-        writer.check(partition, [number_of(message.value()) for message in mine])

@@ -9,18 +9,16 @@ from pathlib import Path
 
 import pytest
 from tests.broker_process import Server
-from tests.chaos.replica_files import check_replicas_equal
+from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_end, orders_cluster
 from tests.chaos.reports import report_gaps
 from tests.chaos.timed_writer import TimedWriter
-from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, TRACEBACK
-from tests.chaos.writers import number_of, wait_for_progress
+from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS
+from tests.chaos.writers import wait_for_progress
 from tests.cluster_processes import ProcessCluster
-from tests.interop.confluent import read_all
 
 pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(1800 if IS_LONG_RUN else 240)]
 
 ROUNDS = KILL_ROUNDS if IS_LONG_RUN else 3
-TOPIC, PARTITIONS = "orders", 3
 FREEZE_SECONDS = 4.0
 """Longer than a broker's session: the others elect somebody else."""
 
@@ -28,13 +26,8 @@ FREEZE_SECONDS = 4.0
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[ProcessCluster]:
     """Three brokers, with a topic that wants two replicas in sync."""
-    made = ProcessCluster(tmp_path)
-    try:
-        made.start()
-        made.create_topic(TOPIC, partitions=PARTITIONS, config={"min.insync.replicas": "2"})
+    with orders_cluster(tmp_path) as made:
         yield made
-    finally:
-        made.close()
 
 
 @pytest.fixture
@@ -115,24 +108,3 @@ def strike_again_and_again(
         victim.restart()
         cluster.wait_in_sync()
     return gaps
-
-
-def check_end(cluster: ProcessCluster, writer: TimedWriter) -> None:
-    """Everything that was sent stands once, in order, on every replica."""
-    wait_for_progress([writer], 1)
-    writer.finish()
-    messages = read_all(cluster.bootstrap, TOPIC, partitions=PARTITIONS)
-    for partition in range(PARTITIONS):
-        mine = [message for message in messages if message.partition() == partition]
-        writer.check(partition, [number_of(message.value()) for message in mine])
-        offsets = {message.offset(): number_of(message.value()) for message in mine}
-        lost = [
-            (offset, number)
-            for where, offset, number in writer.acknowledged
-            if where == partition and offsets.get(offset) != number
-        ]
-        assert not lost, f"{TOPIC}-{partition} lost {lost[:5]}"
-    cluster.stop()
-    check_replicas_equal([server.data_directory for server in cluster.servers], TOPIC, PARTITIONS)
-    for server in cluster.servers:
-        assert TRACEBACK not in server.stderr_text()

@@ -1,14 +1,12 @@
 """A disk that is full, and a disk that lies: what the broker says, what it goes on doing, what it stops."""
 
-import os
 import shutil
-import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.broker_process import Server, ServerFailedError, wait_until
+from tests.chaos.small_disk import fill_completely
 from tests.chaos.vitals import TRACEBACK
 from tests.conftest import MakeServer
 from tests.raw_kafka import PRODUCE, Connection, produce_body, read_produce, request_frame, values_batch
@@ -21,23 +19,6 @@ MEBIBYTE = 1024 * 1024
 EXIT_FLUSH_FAILED = 74
 TOPIC = "orders"
 PAYLOAD = bytes(200_000)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 48 MiB of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    path = tmp_path / "disk"
-    path.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=48m,mode=0700", "tmpfs", str(path)]
-    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
-    if mounted.returncode != 0:
-        pytest.skip(f"cannot mount a small file system here: {mounted.stderr.strip()}")
-    try:
-        yield path
-    finally:
-        subprocess.run(["umount", "--lazy", str(path)], check=True)
 
 
 def produce_until_refused(raw: Connection) -> tuple[int, int]:
@@ -117,16 +98,6 @@ def test_broker_starts_and_serves_readers_on_a_full_disk(make_server: MakeServer
             every_seconds=0.1,
         )
         check_content(raw, 6)
-
-
-def fill_completely(path: Path) -> None:
-    with path.open("wb", buffering=0) as file:
-        for size in (MEBIBYTE, 4096):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                continue
 
 
 def test_write_that_finds_no_space_is_undone_and_the_next_one_taken(make_server: MakeServer) -> None:

@@ -1,12 +1,19 @@
 """Leader election, a test for each sentence of section 5.2, section 5.4.1, and of pre-vote."""
 
 import pytest
-from tests.raft.node_driver import TIMEOUT, Driver, entry, key, sent, terms_of, voters
+from tests.raft.node_driver import SETTINGS, TIMEOUT, Driver, entry, key, sent, terms_of, voters
 
 from penstock.model.ids import Millis
-from penstock.raft.events import Persisted
+from penstock.raft.events import LeaderUnreachable, Persisted
 from penstock.raft.hard_state import HardState
-from penstock.raft.messages import AppendEntries, AppendResponse, TimeoutNow, VoteRequest, VoteResponse
+from penstock.raft.messages import (
+    AppendEntries,
+    AppendResponse,
+    ObserveRequest,
+    TimeoutNow,
+    VoteRequest,
+    VoteResponse,
+)
 from penstock.raft.replica import NOBODY
 from penstock.raft.transition import Cause, Role
 
@@ -37,6 +44,55 @@ def test_election_timeouts_are_chosen_randomly_from_a_fixed_interval() -> None:
     assert len(deadlines) > 40
     assert min(deadlines) >= TIMEOUT
     assert max(deadlines) < 2 * TIMEOUT
+
+
+def test_a_follower_whose_leader_is_unreachable_waits_for_one_more_heartbeat_only() -> None:
+    driver = Driver(terms=[1])
+    driver.receive(driver.append_entries(term=1))
+    driver.handle(LeaderUnreachable(leader=key(2)))
+    waits = driver.node.next_deadline() - driver.now
+    assert SETTINGS.heartbeat_interval_ms <= waits < 2 * SETTINGS.heartbeat_interval_ms
+    driver.time_out()
+    assert driver.role() is Role.PRE_CANDIDATE
+
+
+def test_a_leader_that_was_unreachable_and_speaks_again_is_followed_as_before() -> None:
+    driver = Driver(terms=[1])
+    for _ in range(2):
+        driver.receive(driver.append_entries(term=1))
+        driver.handle(LeaderUnreachable(leader=key(2)))
+    driver.receive(driver.append_entries(term=1))
+    driver.wait(TIMEOUT - 1)
+    assert (driver.role(), driver.node.leader) == (Role.FOLLOWER, key(2))
+
+
+def test_a_follower_gives_its_vote_to_others_once_its_leader_is_unreachable() -> None:
+    driver = Driver(terms=[1])
+    driver.receive(driver.append_entries(term=1))
+    before = driver.receive(driver.vote_request(3, term=1, is_pre_vote=True))
+    driver.handle(LeaderUnreachable(leader=key(2)))
+    after = driver.receive(driver.vote_request(3, term=1, is_pre_vote=True))
+    granted = [[vote.is_granted for vote in sent(output, VoteResponse)] for output in (before, after)]
+    assert granted == [[False], [True]]
+
+
+def test_a_node_that_does_not_lead_may_be_unreachable() -> None:
+    driver = Driver(terms=[1])
+    driver.receive(driver.append_entries(term=1))
+    deadline = driver.node.next_deadline()
+    driver.handle(LeaderUnreachable(leader=key(3)))
+    assert driver.node.next_deadline() == deadline
+
+
+def test_an_observer_whose_leader_is_unreachable_asks_the_voters_soon() -> None:
+    driver = Driver(4, terms=[1])
+    driver.receive(driver.append_entries(term=1))
+    driver.wait(1)
+    driver.handle(LeaderUnreachable(leader=key(2)))
+    output = driver.wait(2 * SETTINGS.heartbeat_interval_ms)
+    (question,) = sent(output, ObserveRequest)
+    assert driver.role() is Role.OBSERVER
+    assert question.target != key(4)
 
 
 def test_a_sole_voter_stands_at_once_since_nobody_else_could_lead() -> None:

@@ -309,6 +309,7 @@ class Broker(BrokerDisk):
         quorum.addresses.own = Address(self.endpoints[0].host, self.endpoints[0].port)
         quorum.on_change = self._image_changed
         quorum.on_leadership = self._leadership_changed
+        quorum.on_silence = self.controller.suspect
         return quorum
 
     async def _catch_up(self) -> None:
@@ -359,6 +360,7 @@ class Broker(BrokerDisk):
     def _leadership_changed(self) -> None:
         self.controller.leadership_changed()
         self.control.leadership_changed()
+        self.membership.leadership_changed()
 
     async def _follow(self, before: ClusterImage, image: ClusterImage) -> None:
         """The image has changed: bring settings and partitions in line with it."""

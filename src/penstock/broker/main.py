@@ -38,6 +38,8 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 def run_broker(config: BrokerConfig) -> int:
     """Run until a signal says stop; returns the exit code."""
     os.umask(0o077)
+    gc.freeze()  # what is imported stays
+    gc.enable()
     _raise_open_files_limit()
     _keep_freed_memory()
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
@@ -113,8 +115,8 @@ def _keep_freed_memory() -> None:
 def _settle_memory() -> None:
     """What exists now stays: keep the collector from walking it again and again.
 
-    Requests make few reference cycles, so collections may be rare; each one stops the loop.
+    Requests make few reference cycles, so collections may be rare; each one stops the loop. The little that
+    starting has left behind is not worth the time of looking for it.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -4,6 +4,7 @@ Flags are only names for settings: they win over the environment, which wins ove
 needs is imported after the command line was understood, so that a typing mistake is answered at once.
 """
 
+import gc
 import os
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
@@ -49,6 +50,8 @@ def serve(words: Sequence[str]) -> int:
 
         return serve_workers(words, config, count=options.workers)
     _check_served_alone(config.data_directory)
+    # What is imported stays: there is nothing to collect before the broker runs, which allows it again.
+    gc.disable()
     from penstock.broker.logs import configure_logging
     from penstock.broker.main import run_broker
 

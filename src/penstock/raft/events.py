@@ -21,6 +21,13 @@ class TimePassed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderUnreachable:
+    """The way on which a leader spoke has broken: its process has ended, perhaps."""
+
+    leader: ReplicaKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Persisted:
     """Everything ordered up to the output of this number is on disk."""
 
@@ -101,6 +108,7 @@ class SnapshotUnreadable:
 Event: TypeAlias = (
     MessageReceived
     | TimePassed
+    | LeaderUnreachable
     | Persisted
     | Proposed
     | ReadRequested

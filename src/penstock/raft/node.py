@@ -15,6 +15,7 @@ from penstock.raft.entry import ControlEntries
 from penstock.raft.events import (
     AddVoterRequested,
     Event,
+    LeaderUnreachable,
     MessageReceived,
     Persisted,
     Proposed,
@@ -182,6 +183,8 @@ class RaftNode:
                 self._receive(event.message)
             case TimePassed():
                 self._on_time()
+            case LeaderUnreachable():
+                self._on_unreachable(event.leader)
             case Persisted():
                 self._on_persisted(event)
             case SnapshotTaken():
@@ -217,6 +220,16 @@ class RaftNode:
             self._elections.stand_or_wait()
         if state.role is Role.OBSERVER:
             self._observing.ask_if_due()
+
+    def _on_unreachable(self, leader: ReplicaKey) -> None:
+        """Do not wait a whole timeout for a leader that has perhaps died; it may prove that it has not."""
+        state = self._state
+        if leader == state.key or leader != state.leader:
+            return
+        state.doubt_leader()
+        if state.role is Role.OBSERVER:
+            state.leader = None
+            self._observing.ask_at = min(self._observing.ask_at, state.election_deadline)
 
     def _on_persisted(self, event: Persisted) -> None:
         self._state.disk.settle(event.number)

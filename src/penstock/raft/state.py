@@ -119,6 +119,16 @@ class NodeState:
         timeout = self.settings.election_timeout_ms
         self.election_deadline = Millis(self.now + timeout + self.rng.randrange(timeout))
 
+    def doubt_leader(self) -> None:
+        """Wait for one more of the leader's heartbeats only, again for a time that differs from others'.
+
+        Until then nobody's candidacy is kept from having this node's vote for the leader's sake.
+        """
+        interval = self.settings.heartbeat_interval_ms
+        self.leader_heard_at = None
+        deadline = self.now + interval + self.rng.randrange(interval)
+        self.election_deadline = min(self.election_deadline, Millis(deadline))
+
     def save(self, hard_state: HardState) -> None:
         """Have this remembered."""
         if hard_state.term < self.hard.term:

@@ -127,6 +127,18 @@ def test_broker_whose_connection_breaks_is_shut_out_soon() -> None:
     asyncio.run(run())
 
 
+def test_broker_that_cannot_be_reached_is_shut_out_soon_and_who_is_heard_of_is_not() -> None:
+    async def run() -> None:
+        async with office(make_image()) as made:
+            made.controller.suspect(TWO)
+            made.controller.suspect(NodeId(3))
+            await made.heartbeat(3)
+            await made.pass_time(2 * SUSPICION_MS / 1000)
+            await until(lambda: made.fenced == [TWO])
+
+    asyncio.run(run())
+
+
 def test_connection_that_was_replaced_may_break() -> None:
     async def run() -> None:
         async with office(make_image()) as made:

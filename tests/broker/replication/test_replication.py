@@ -45,6 +45,21 @@ def isr(cluster: SmallCluster) -> tuple[int, ...]:
     return tuple(sorted(cluster.partition.isr))
 
 
+def count_named(leader: Node) -> list[int]:
+    """How many partitions each of broker 2's requests names from now on."""
+    session = leader.replication.sessions._sessions[NodeId(2)]
+    named: list[int] = []
+    original = session.name
+
+    def counted(replicas, positions):  # type: ignore[no-untyped-def] # stands in for the method
+        positions = list(positions)
+        named.append(len(positions))
+        return original(replicas, positions)
+
+    session.name = counted  # type: ignore[method-assign]
+    return named
+
+
 # Copying.
 
 
@@ -83,21 +98,21 @@ def test_high_watermark_reaches_followers_when_nothing_more_is_written(cluster: 
 def test_many_partitions_are_named_once_and_again_only_when_they_move(cluster: SmallCluster) -> None:
     cluster.make_topic(*[(1, 2)] * 50)
     cluster.pass_time(1.0)
-    session = cluster.nodes[1].replication.sessions._sessions[NodeId(2)]
-    named: list[int] = []
-    original = session.name
-
-    def counted(replicas, positions):  # type: ignore[no-untyped-def] # stands in for the method
-        positions = list(positions)
-        named.append(len(positions))
-        return original(replicas, positions)
-
-    session.name = counted  # type: ignore[method-assign]
+    named = count_named(cluster.nodes[1])
     for index in (7, 31, 7):
         no_error(cluster.run(cluster.produce(1, b"x", index=index)))
     assert sum(named) <= 10
     assert cluster.nodes[2].values(7) == [b"x", b"x"]
-    assert len(session) == 50
+    assert len(cluster.nodes[1].replication.sessions._sessions[NodeId(2)]) == 50
+
+
+def test_request_after_records_waits_for_their_flush(cluster: SmallCluster) -> None:
+    cluster.make_topic((1, 2))
+    cluster.pass_time(1.0)
+    named = count_named(cluster.nodes[1])
+    for _ in range(3):
+        no_error(cluster.run(cluster.produce(1, b"x")))
+    assert named == [1, 1, 1]
 
 
 # Acknowledging.

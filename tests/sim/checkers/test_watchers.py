@@ -43,7 +43,7 @@ def test_high_watermark_that_goes_back_is_seen_and_one_of_a_new_process_is_not()
 
 
 def test_replica_that_was_moved_away_and_back_begins_anew() -> None:
-    assert not seen(HighWatermarkForward(), look(view()), look(), look(view(high_watermark=0)))
+    assert not seen(HighWatermarkForward(), look(view()), look(view(high_watermark=0, life=2)))
 
 
 def test_ends_of_a_log_out_of_order_are_seen() -> None:
@@ -121,6 +121,13 @@ def test_newest_image_says_who_is_in_sync() -> None:
     lagging = view("b", is_leader=False, flushed_offset=1, high_watermark=1)
     newer = metadata("b", image=image(isr=(1,)), applied_offset=11)
     assert not seen(InSyncDurable(), look(view("a"), lagging, metadata=[metadata(), newer]))
+
+
+def test_newest_image_counts_even_when_those_who_had_it_are_dead() -> None:
+    lagging = view("b", is_leader=False, flushed_offset=1, high_watermark=1)
+    newer = metadata("a", image=image(isr=(1,)), applied_offset=11)
+    before = look(view("a"), lagging, metadata=[newer, metadata("b")])
+    assert not seen(InSyncDurable(), before, look(lagging, metadata=[metadata("b")]))
 
 
 def test_commit_with_too_few_in_sync_is_seen() -> None:

@@ -22,6 +22,7 @@ def view(node: str = "a", *, values: str = "", **changes: Any) -> PartitionView:
     batches = [batch(offset, value) for offset, value in enumerate(values)]
     facts: dict[str, Any] = {
         "boot": 1,
+        "life": 1,
         "node_id": ord(node) - ord("a") + 1,
         "topic_id": TOPIC_ID,
         "topic": "o",

@@ -18,7 +18,7 @@ TRIES = 8
         ("aborted-unlisted", 0),
         ("sequences-unchecked", 1),
         ("stable-offset-too-high", 1),
-        ("producers-not-replayed", 5),
+        ("producers-not-replayed", 23),
     ],
 )
 def test_planted_bug_is_noticed(bug: str, first: int) -> None:

@@ -100,7 +100,7 @@ def test_disk_is_lost_only_where_two_must_be_in_sync_and_only_once() -> None:
         assert plan.cluster_configs == {MIN_IN_SYNC: "2"}
         administrators = [each.settings for each in plan.workloads if each.name == "administrator"]
         assert not any(getattr(each, "minimums", ()) for each in administrators)
-        assert {getattr(each, "replication_factor", 3) for each in administrators} <= {3}
+        assert {getattr(each, "shared_share", 1.0) for each in administrators} <= {1.0}
 
 
 def test_broker_goes_only_where_enough_are_left() -> None:

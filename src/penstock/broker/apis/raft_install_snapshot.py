@@ -10,6 +10,7 @@ Behaviour
 
 from typing import TYPE_CHECKING
 
+from penstock.model.ids import NodeId
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.raft_install_snapshot import RaftInstallSnapshotRequest
 from penstock.wire.schema import Struct
@@ -20,4 +21,6 @@ if TYPE_CHECKING:
 
 async def handle(broker: "Broker", request: RaftInstallSnapshotRequest, header: RequestHeader) -> Struct:
     """Let the quorum answer."""
-    return await broker.quorum.answer(request)
+    response = await broker.quorum.answer(request)
+    broker.quorum.note_connection(NodeId(request.sender.node_id), header.when_connection_is_lost)
+    return response

@@ -127,6 +127,12 @@ class Controller:
         connection = self._connections[node_id] = object()
         when_lost(partial(self._connection_lost, node_id, connection))
 
+    def suspect(self, node_id: NodeId) -> None:
+        """A node could not be reached: it has perhaps died. A new controller knows by that of the dead."""
+        if self._liveness is not None:
+            self._liveness.suspect(node_id, self._now())
+            self._news.set()
+
     async def alter_partition(self, request: AlterPartitionRequest, version: int) -> AlterPartitionResponse:
         """A leader proposes in-sync sets."""
         self._in_office()
@@ -245,8 +251,7 @@ class Controller:
     def _connection_lost(self, node_id: NodeId, connection: object) -> None:
         if self._connections.get(node_id) is connection and self._liveness is not None:
             del self._connections[node_id]
-            self._liveness.suspect(node_id, self._now())
-            self._news.set()
+            self.suspect(node_id)
 
     def _now(self) -> Millis:
         """Time that only moves forward: the wall clock may jump, and nobody dies of that."""

@@ -90,6 +90,8 @@ class Membership:
 
     async def enter(self) -> None:
         """Return when the cluster has let this broker in, and everything that follows is in force here."""
+        # Nobody is let in who has not done what the metadata log says up to the registration.
+        await self._broker.control.wait_followed(self._broker.quorum.applied_offset)
         while not await self._is_let_in():
             if self.was_sent_home.is_set():
                 raise OperatingError("The cluster has emptied and forgotten this broker.")
@@ -201,6 +203,10 @@ class Membership:
         except OperatingError as error:
             logger.error("there is no way back", extra={"reason": str(error)})
             self.was_sent_home.set()
+
+    def leadership_changed(self) -> None:
+        """Somebody else may be in office, who has not heard of us yet: do not let it wait."""
+        self._hurry.set()
 
     def image_changed(self) -> None:
         """Remember whether this broker is being emptied, for when it is in no image any more."""

@@ -109,6 +109,8 @@ class Correspondence:
         self._tasks = tasks
         self._seconds_max = question_seconds_max
         self._receive = receive
+        #: Called with a node that did not answer, or could not be reached at all.
+        self.on_silence: Callable[[NodeId], None] = lambda node_id: None
         #: Questions on their way, by node.
         self._asked: Counter[NodeId] = Counter()
         #: Requests of peers that the machine has not answered yet.
@@ -144,6 +146,7 @@ class Correspondence:
             response = await self._question(question)
         except PeerError:
             self.lost_count += 1  # Raft asks again if it must
+            self.on_silence(question.target.node_id)
             return
         finally:
             self._asked[question.target.node_id] -= 1

@@ -8,6 +8,7 @@ image has everything that is in the log, so that no decision rests on a state th
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from random import Random
 from typing import TypeVar, cast
 
@@ -34,6 +35,7 @@ from penstock.raft.entry import Entry
 from penstock.raft.events import (
     AddVoterRequested,
     Event,
+    LeaderUnreachable,
     MessageReceived,
     NewBatch,
     Proposed,
@@ -73,6 +75,8 @@ class Quorum:
         self.on_change: Callable[[ClusterImage, ClusterImage], None] = lambda before, image: None
         #: Called when this node begins or ceases to lead, or learns of another leader.
         self.on_leadership: Callable[[], None] = lambda: None
+        #: Called with a node that did not answer a question of the quorum's.
+        self.on_silence: Callable[[NodeId], None] = lambda node_id: None
         #: Awaited before a change is answered, for those who follow the image more slowly than it moves.
         self.until_followed: Callable[[], Awaitable[None]] | None = None
         self.key = key
@@ -85,6 +89,8 @@ class Quorum:
         self._proposals = Proposals(around.loop)
         self._leader_commit_offset: int | None = None
         self._leadership: tuple[NodeId | None, bool] = (None, False)
+        #: The connection on which the leader spoke last.
+        self._leader_line: object = None
         self._is_stopped = False
         self._disk = QuorumDisk(restored.log, restored.state_file, restored.snapshots, around)
         self._keeper = ImageKeeper(
@@ -117,6 +123,7 @@ class Quorum:
             question_seconds_max=options.settings.election_timeout_ms * 2 / 1000,
             receive=self._receive,
         )
+        self._correspondence.on_silence = lambda node_id: self.on_silence(node_id)
         self.addresses.image, self.addresses.voters = restored.image, self._node.voters
 
     # What there is to see
@@ -251,6 +258,17 @@ class Quorum:
     async def answer(self, request: Struct) -> Struct:
         """Answer a peer's request of the quorum."""
         return await self._correspondence.answer(cast(RequestStruct, request))
+
+    def note_connection(self, node_id: NodeId, when_lost: Callable[[Callable[[], None]], None]) -> None:
+        """A node spoke on a connection; if it leads, and that breaks, it has perhaps died."""
+        leader = self._node.leader
+        if leader is not None and leader.node_id == node_id:
+            line = self._leader_line = object()
+            when_lost(partial(self._leader_line_lost, leader, line))
+
+    def _leader_line_lost(self, leader: ReplicaKey, line: object) -> None:
+        if line is self._leader_line:
+            self._driver.post(LeaderUnreachable(leader=leader))
 
     async def write_again(self) -> None:
         """There may be room on the disk again."""

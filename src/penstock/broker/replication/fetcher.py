@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FETCH_VERSION = 18
-FLUSH_SECONDS = 0.01
-"""How long the next request waits for records that have just come to be flushed."""
+FLUSH_SECONDS = 0.05
+"""How long the next request waits for records that have just come to be flushed. What it would bring earlier
+could not be flushed earlier: one round of flushes follows the other."""
 
 
 class Fetcher:

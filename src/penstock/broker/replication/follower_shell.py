@@ -248,7 +248,10 @@ class FollowerShell:
         self._owner.rest(self)
 
     def _go_on(self) -> None:
-        if not self._is_stopped and not self.partition.is_being_cut:
+        """There may be something to ask for, unless records are still to be flushed: then later."""
+        log = self.partition.log
+        is_flushing = log.flushed_offset < log.log_end_offset and log.refusal is None
+        if not self._is_stopped and not self.partition.is_being_cut and not is_flushing:
             self._owner.ready(self)
 
 

@@ -19,10 +19,8 @@ class HighWatermarkForward:
 
     def look(self, look: Look) -> Iterator[str]:
         """Compare with the last look."""
-        seen = {}
         for view in look.partitions:
             before = self._seen.get(view.place, 0)
             if view.high_watermark < before:
                 yield f"{view.name} on {view.node} went from {before} back to {view.high_watermark}"
-            seen[view.place] = view.high_watermark
-        self._seen = seen  # a replica that is moved away and back begins anew
+            self._seen[view.place] = view.high_watermark

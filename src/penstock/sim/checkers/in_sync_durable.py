@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from penstock.metadata.topic_image import PartitionImage
 from penstock.sim.checkers.committed import Committed
-from penstock.sim.checkers.watching import Look, PartitionView
+from penstock.sim.checkers.watching import Look, MetadataView, PartitionView
 
 
 class InSyncDurable:
@@ -14,11 +14,13 @@ class InSyncDurable:
 
     def __init__(self) -> None:
         self._committed = Committed()
+        #: The newest that anybody has had, who may be dead by now: those who live need not have heard of it.
+        self._newest: MetadataView | None = None
 
     def look(self, look: Look) -> Iterator[str]:
         """Look at every running replica that the newest image counts on."""
         self._committed.note(look.partitions)
-        newest = look.newest
+        newest = self._keep_newest(look)
         if newest is None:
             return
         for view in look.partitions:
@@ -28,6 +30,12 @@ class InSyncDurable:
             partition = topic.partitions[view.index]
             if view.node_id in (*partition.isr, *partition.eligible_leader_replicas):
                 yield from self._judge(view, partition)
+
+    def _keep_newest(self, look: Look) -> MetadataView | None:
+        seen = look.newest
+        if seen is not None and (self._newest is None or seen.applied_offset > self._newest.applied_offset):
+            self._newest = seen
+        return self._newest
 
     def _judge(self, view: PartitionView, partition: PartitionImage) -> Iterator[str]:
         committed = self._committed.up_to(view.key, partition.leader_epoch)

@@ -21,11 +21,10 @@ class LogsEqual:
 
     def look(self, look: Look) -> Iterator[str]:
         """Read on in every log."""
-        reached = {}
         for view in look.partitions:
             if not view.is_compacted and not view.is_leaving:
-                reached[view.place] = yield from self._read_on(view, self._reached.get(view.place, 0))
-        self._reached = reached  # a replica that is moved away and back is read anew
+                reached = self._reached.get(view.place, 0)
+                self._reached[view.place] = yield from self._read_on(view, reached)
 
     def _read_on(self, view: PartitionView, reached: int) -> Generator[str, None, int]:
         position = max(view.log_start_offset, reached)

@@ -8,7 +8,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.model.ids import TopicId
 
 Key = tuple[TopicId, int]
-Place = tuple[str, int, TopicId, int]
+Place = tuple[str, int, int, TopicId, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +17,8 @@ class PartitionView:
 
     node: str
     boot: int
+    #: Tells a replica from one that was here before it, and was moved away and back.
+    life: int
     node_id: int
     topic_id: TopicId
     topic: str
@@ -54,8 +56,8 @@ class PartitionView:
 
     @property
     def place(self) -> Place:
-        """The partition in this process."""
-        return self.node, self.boot, self.topic_id, self.index
+        """This very replica, in this process."""
+        return self.node, self.boot, self.life, self.topic_id, self.index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

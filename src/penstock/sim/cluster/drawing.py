@@ -39,6 +39,8 @@ class _Habits:
     index_interval_bytes: int
     #: Kafka's settings of brokers.
     flags: Mapping[str, str]
+    #: How wrong all clocks are.
+    wall_offset_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ def draw_plan(seed: int, *, node_count: int | None = None) -> ClusterPlan:
         segment_bytes=draw.choice((1000, 4000, 20_000, 1_000_000)),
         index_interval_bytes=draw.choice((1, 200, 4096)),
         flags=_draw_flags(draw, size),
+        wall_offset_ms=draw.choice((0, 0, -60_000, 60_000)),
     )
     nodes = tuple(_draw_node(draw, habits, size, seed, number) for number in range(len(size.names)))
     environment = _draw_environment(draw)
@@ -164,7 +167,8 @@ def _draw_node(draw: Random, habits: _Habits, size: _Size, seed: int, place: int
         others=tuple(f"{other}:{PORT}" for other in size.names[: size.node_count] if other != name),
         flags=habits.flags,
         drift=draw.choice((1.0, 1.0, 0.97, 1.03)),
-        wall_offset_ms=draw.choice((0, 0, -60_000, 60_000)),
+        # Deadlines of transactions are written down as wall time: if brokers differ, somebody waits for long.
+        wall_offset_ms=habits.wall_offset_ms + (draw.choice((0, 0, -300, 300)) if place else 0),
         has_kernel_flush=Random(f"{seed}/kernel/{place + 1}").random() < 0.5,
     )
 

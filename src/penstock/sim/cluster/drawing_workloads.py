@@ -92,8 +92,7 @@ def _administrator(draw: Random, topics: TopicHabits, names: tuple[str, ...]) ->
         return AdministratorSettings()
     return AdministratorSettings(
         pause_seconds=draw.choice((0.3, 0.7)),
-        # Who loses a disk loses what stood on it alone, and could never empty that broker.
-        replication_factor=3 if topics.may_lose_disk else draw.choice((1, topics.replication_factor, 3)),
+        replication_factor=draw.choice((1, topics.replication_factor, 3)),
         shared=tuple(
             SharedTopic(
                 name=name,
@@ -102,7 +101,8 @@ def _administrator(draw: Random, topics: TopicHabits, names: tuple[str, ...]) ->
             )
             for name in names
         ),
-        shared_share=draw.choice((0.0, 0.4, 0.8)),
+        # Who loses a disk loses what stood on it alone: a new topic that others were too busy to take up.
+        shared_share=1.0 if topics.may_lose_disk else draw.choice((0.0, 0.4, 0.8)),
         minimums=topics.minimums,
     )
 

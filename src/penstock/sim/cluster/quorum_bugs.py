@@ -1,4 +1,4 @@
-"""Mistakes that people make around a quorum: what is durable when, who leads, who still coordinates."""
+"""Mistakes that people make around a quorum: what is durable when, who leads already, who is in office."""
 
 from typing import Any
 

@@ -27,6 +27,14 @@ def _promise_unflushed(original: Function) -> Function:
     return fetch_position
 
 
+def _wait_for_no_flush(original: Function) -> Function:
+    def go_on(self: FollowerShell) -> None:
+        if not self._is_stopped and not self.partition.is_being_cut:
+            self._owner.ready(self)
+
+    return go_on
+
+
 def _cut_at_high_watermark(original: Function) -> Function:
     def where_to_cut(self: PartitionFollower, leaders: Any) -> int:
         return max(self._log_start, self._high_watermark)
@@ -136,7 +144,10 @@ def _believe_answer(original: Function) -> Function:
 BUGS: dict[str, Bug] = {
     "follower-promises-unflushed": Bug(
         "a follower asks for what follows records that are not on its disk yet",
-        (Swap(PartitionFollower, "fetch_position", _promise_unflushed),),
+        (
+            Swap(PartitionFollower, "fetch_position", _promise_unflushed),
+            Swap(FollowerShell, "_go_on", _wait_for_no_flush),
+        ),
     ),
     "cut-at-high-watermark": Bug(
         "a follower that left the leader's log cuts its own at its high watermark (KIP-101)",

@@ -20,6 +20,7 @@ class Sight:
         self._nodes = nodes
         #: What the last look showed; most of it is still so at the next.
         self._seen: dict[Partition, _Seen] = {}
+        self._lives = 0
 
     def look(self) -> Look:
         """Everything that runs, now."""
@@ -50,7 +51,8 @@ class Sight:
             if node.broker is None or not (node.is_serving or node.is_leaving):
                 continue
             for partition in node.broker.replicas:
-                found = _view(node, partition, self._seen.get(partition))
+                found = _view(node, partition, self._seen.get(partition), self._lives)
+                self._lives += 1
                 if found is not None:
                     seen[partition] = found
                     yield found.view
@@ -79,10 +81,11 @@ class _Seen(NamedTuple):
     """A view, and what it was made of: while that is the same, so is the view."""
 
     made_of: tuple[object, ...]
+    life: int
     view: PartitionView
 
 
-def _view(node: Node, partition: Partition, seen: _Seen | None) -> _Seen | None:
+def _view(node: Node, partition: Partition, seen: _Seen | None, new_life: int) -> _Seen | None:
     """The partition as it is now; None before it has heard of its role."""
     assignment, log = partition.replica.assignment, partition.log
     if assignment is None:
@@ -100,10 +103,12 @@ def _view(node: Node, partition: Partition, seen: _Seen | None) -> _Seen | None:
     )
     if seen is not None and seen.made_of == made_of:
         return seen
+    life = new_life if seen is None else seen.life
     assert node.node_id is not None
     view = PartitionView(
         node=node.name,
         boot=node.boots,
+        life=life,
         node_id=node.node_id,
         topic_id=partition.topic_id,
         topic=partition.topic,
@@ -123,7 +128,7 @@ def _view(node: Node, partition: Partition, seen: _Seen | None) -> _Seen | None:
         is_leaving=node.is_leaving,
         read=_Reader(partition),
     )
-    return _Seen(made_of, view)
+    return _Seen(made_of, life, view)
 
 
 class _Reader:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Protocol
 
+from penstock.raft.events import LeaderUnreachable
 from penstock.sim.raft.book import Book
 from penstock.sim.raft.clients import Clients
 from penstock.sim.raft.machine import CrashPoint, Machine
@@ -39,6 +41,8 @@ class Faults:
     def __init__(self, host: Host, draw: Random) -> None:
         self._host = host
         self._draw = draw
+        #: When broken connections are noticed; drawn apart, so that nothing else depends on it.
+        self._notice_draw = Random(f"{host.plan.seed}/broken connections")
         self.count = 0
 
     def do(self, event: FaultEvent) -> None:
@@ -99,8 +103,10 @@ class Faults:
             case Fault.ISOLATE_LEADER:
                 ways = [(leader.number, other) for other in others]
                 self._cut(event, [*ways, *((b, a) for a, b in ways)])
+                self._break_connections(leader)
             case Fault.DEAFEN_LEADER:
                 self._cut(event, [(other, leader.number) for other in others])
+                self._break_connections(leader)
             case Fault.MUTE_LEADER:
                 self._cut(event, [(leader.number, other) for other in others])
 
@@ -111,7 +117,17 @@ class Faults:
 
     def _crash(self, machine: Machine, event: FaultEvent) -> None:
         machine.crash()
+        self._break_connections(machine)
         self._host.at(self._host.now + event.duration_ms, machine.start)
+
+    def _break_connections(self, machine: Machine) -> None:
+        """Let some of the others notice that a connection from there has broken; it may be alive, though."""
+        draw, timeout_ms = self._notice_draw, self._host.plan.settings.election_timeout_ms
+        broken = LeaderUnreachable(leader=machine.key)
+        for other in self._host.machines:
+            if other is not machine and draw.random() < 0.8:
+                delay_ms = int(timeout_ms * draw.choice((0, 0.02, 0.2, 1)))
+                self._host.at(self._host.now + delay_ms, partial(other.step, broken))
 
     def _leap(self, event: FaultEvent) -> None:
         """Let some nodes stand at once, and all others have no leader to defend."""

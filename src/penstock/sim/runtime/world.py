@@ -25,8 +25,8 @@ STEPS_MAX = 3_000_000
 class Runnable(Protocol):
     """Something that happens in a process: asyncio's handle, or an event of the world's."""
 
-    def cancelled(self) -> bool:
-        """Whether it must not happen any more."""
+    #: Whether it must not happen any more.
+    _cancelled: bool
 
     def _run(self) -> object:
         """Let it happen."""
@@ -35,7 +35,7 @@ class Runnable(Protocol):
 class WorldEvent:
     """Something that the world does to a process: a segment arrives, a disk has written."""
 
-    __slots__ = ("_arguments", "_callback", "_is_cancelled", "_loop")
+    __slots__ = ("_arguments", "_callback", "_cancelled", "_loop")
 
     def __init__(
         self, loop: "SimulatedLoop", callback: Callable[..., object], arguments: tuple[object, ...]
@@ -43,15 +43,11 @@ class WorldEvent:
         self._loop = loop
         self._callback = callback
         self._arguments = arguments
-        self._is_cancelled = False
+        self._cancelled = False
 
     def cancel(self) -> None:
         """Do not let it happen."""
-        self._is_cancelled = True
-
-    def cancelled(self) -> bool:
-        """Whether it must not happen any more."""
-        return self._is_cancelled
+        self._cancelled = True
 
     def _run(self) -> None:
         """As asyncio's handles do: what is raised goes to the loop's handler, and the loop goes on."""
@@ -187,13 +183,14 @@ class World:
         if loop.is_dead or loop.is_paused:
             return
         asyncio._set_running_loop(loop)
-        for _ in range(len(loop.ready)):
-            handle = loop.ready.popleft()
-            if not handle.cancelled():
+        ready = loop.ready
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle._cancelled:
                 handle._run()
                 self.steps += 1
-            if loop.is_closed():
-                return
+                if loop.is_closed():
+                    return
         if self.steps > STEPS_MAX:
             self.report("the run does not come to an end: something spins or floods")
         if loop.ready:
@@ -206,7 +203,7 @@ class World:
             self.now = when
             self.steps += 1
             event.callback()
-        elif loop is not None and not loop.is_dead and not event.cancelled():
+        elif loop is not None and not loop.is_dead and not event._cancelled:
             self.now = when
             loop.ready.append(event)
             self.make_ready(loop)
