@@ -34,6 +34,9 @@ SHARE_ASKED = 0.35
 CATCH_UP_ASKED = 100.0
 FAILOVER_SECONDS_ASKED = 10.0
 PARTITIONS_PER_TOPIC = 100
+SMALL_BATCH_BYTES = 200
+"""Twice as many of them as there are partitions reach every one, however leaders are spread."""
+
 WAIT_SECONDS_MAX = 300.0
 POLL_SECONDS = 0.05
 BATCH_SIZES = {"16 KB": 16_384, "108 KB": 108_000, "1 MB": 1_000_000}
@@ -160,8 +163,8 @@ def _failover_lines(brokers: Sequence[PenstockProcess], options: argparse.Namesp
     _wait(lambda: _is_led(brokers[0], topics), "all partitions to have a leader")
     elected = time.monotonic() - began
     for topic in topics:
-        partitions = find_partitions(address, topic)
-        fill(partitions, ProduceLoad(batch_bytes=200, connections=1), total_bytes=1)
+        load = ProduceLoad(batch_bytes=SMALL_BATCH_BYTES, connections=1, in_flight=50)
+        fill(find_partitions(address, topic), load, total_bytes=2 * SMALL_BATCH_BYTES * PARTITIONS_PER_TOPIC)
     served = time.monotonic() - began
     for key, what, seconds in (("elect", "elected", elected), ("serve", "elected and served", served)):
         yield Line(

@@ -11,6 +11,7 @@ from penstock.sim.cluster.faults import (
     Kill,
     KillAtOperation,
     KillClient,
+    SpoilLog,
     Upheaval,
     WipeDisk,
 )
@@ -89,11 +90,11 @@ def test_one_broker_is_spared_what_only_clusters_know() -> None:
         assert not kinds_of(draw_plan(seed, node_count=1), *get_args(Upheaval))
 
 
-def test_disk_is_lost_only_where_two_must_be_in_sync_and_only_once() -> None:
-    losing = [plan for plan in CLUSTERS if kinds_of(plan, WipeDisk)]
+def test_disk_is_lost_or_rots_only_where_two_must_be_in_sync_and_only_once() -> None:
+    losing = [plan for plan in CLUSTERS if kinds_of(plan, WipeDisk, SpoilLog)]
     assert losing
     for plan in losing:
-        assert len(kinds_of(plan, WipeDisk)) == 1
+        assert len(kinds_of(plan, WipeDisk, SpoilLog)) == 1
         assert not kinds_of(plan, JoinNode, Decommission)
         assert {topic.replication_factor for topic in plan.topics} == {3}
         assert {topic.configs[MIN_IN_SYNC] for topic in plan.topics} == {"2"}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.sim.cluster.cluster import Cluster
-from penstock.sim.cluster.drawing import draw_plan
+from penstock.sim.cluster.drawing import _SELDOM_CHECKPOINTED, draw_plan
 from penstock.sim.cluster.faults import (
     Controller,
     Decommission,
@@ -19,6 +19,7 @@ from penstock.sim.cluster.faults import (
     Outage,
     PauseSomebody,
     RollingRestart,
+    SpoilLog,
     Way,
     WipeDisk,
 )
@@ -28,12 +29,13 @@ NODES = ("broker-1", "broker-2", "broker-3")
 
 
 def quiet() -> ClusterPlan:
-    """Three brokers, two of which must be in sync, and nothing that happens to them; others may join."""
+    """Three brokers, two of which must be in sync, and nothing that happens to them; another may join."""
     plans = (draw_plan(seed, node_count=3) for seed in range(1000))
     plan = next(
         plan for plan in plans if plan.cluster_configs == {"min.insync.replicas": "2"} and is_fit(plan)
     )
-    return replace(plan, faults=(), absent=None, workloads=plan.workloads[:3])
+    nodes = tuple(replace(node, flags={**node.flags, **_SELDOM_CHECKPOINTED}) for node in plan.nodes)
+    return replace(plan, nodes=nodes, faults=(), absent=None, workloads=plan.workloads[:3])
 
 
 def is_fit(plan: ClusterPlan) -> bool:
@@ -118,3 +120,12 @@ def test_healed_get_on_without_one_of_them_and_it_comes_back_in_the_end() -> Non
     story = [line.split(maxsplit=1)[1] for line in cluster.story]
     assert story[-3:-1] == ["everything is healed but broker-2", "broker-2 starts"]
     assert story[-1].startswith("broker-2 serves")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topic", ["orders", "__cluster_metadata"])
+def test_log_in_which_a_bit_rots_is_made_good_by_the_others(topic: str) -> None:
+    story = told(SpoilLog(node="broker-2", topic=topic, down_seconds=0.3))
+    (rotten,) = [line for line in story if "rotten bit" in line]
+    assert rotten.startswith("broker-2")
+    assert f"/{topic}-" in rotten

@@ -30,6 +30,13 @@ NODE_COUNTS = (1, 3, 3, 3, 3, 3, 5)
 """How many brokers a seed may have, each as often as it stands here."""
 
 
+_SELDOM_CHECKPOINTED = {
+    "metadata.log.max.record.bytes.between.snapshots": "1000000",
+    "log.flush.offset.checkpoint.interval.ms": "60000",
+}
+"""So that there is something for rot to strike: what lies below a recovery point is not looked at."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Habits:
     """What all machines of this seed have in common."""
@@ -139,6 +146,7 @@ def _draw_size(draw: Random, node_count: int) -> _Size:
             "controller.quorum.election.timeout.ms": str(draw.choice((200, 400, 600))),
             "replica.lag.time.max.ms": str(draw.choice((500, 1000, 3000))),
             "metadata.log.max.record.bytes.between.snapshots": str(draw.choice((1000, 10_000, 1_000_000))),
+            **(_SELDOM_CHECKPOINTED if may_lose_disk else {}),
         },
     )
 

@@ -18,6 +18,7 @@ from penstock.sim.cluster.faults import (
     PauseSomebody,
     RollingRestart,
     Somebody,
+    SpoilLog,
     Way,
     WipeDisk,
 )
@@ -39,6 +40,8 @@ class ClusterFacts:
     #: The chance of a power loss, where a process could die as well.
     power: float
 
+
+_ROTTING = ("orders", "orders", "__consumer_offsets", "__transaction_state", "__cluster_metadata")
 
 Draw = Callable[[Random, ClusterFacts], FaultKind]
 
@@ -95,14 +98,21 @@ UPHEAVALS: dict[str, Draw] = {
 }
 
 
+def _loss(draw: Random, facts: ClusterFacts) -> FaultKind:
+    """All of a disk, or one bit of it."""
+    node, down_seconds = draw.choice(facts.nodes), draw.choice((0.3, 1.5))
+    if draw.random() < 0.5:
+        return WipeDisk(node=node, down_seconds=down_seconds)
+    return SpoilLog(node=node, topic=draw.choice(_ROTTING), down_seconds=down_seconds)
+
+
 def draw_membership(draw: Random, facts: ClusterFacts, seconds: float) -> list[Fault]:
     """Who comes and who goes: at most one of each, and nobody else while a disk is lost."""
     if facts.stays_as_it_is:
         return []
     if facts.may_lose_disk:
         at = draw.uniform(0.2, 0.6) * seconds
-        wiped = WipeDisk(node=draw.choice(facts.nodes), down_seconds=draw.choice((0.3, 1.5)))
-        return [Fault(at=round(at, 4), kind=wiped)]
+        return [Fault(at=round(at, 4), kind=_loss(draw, facts))]
     faults: list[Fault] = []
     joined_at = draw.uniform(0.1, 0.5) * seconds
     for joiner in facts.joiners:

@@ -237,6 +237,15 @@ class WipeDisk:
     down_seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpoilLog:
+    """A machine loses power, and a bit turns over in a log of a topic before it is back."""
+
+    node: str
+    topic: str
+    down_seconds: float
+
+
 Upheaval = (
     KillSomebody
     | PauseSomebody
@@ -246,6 +255,7 @@ Upheaval = (
     | JoinNode
     | Decommission
     | WipeDisk
+    | SpoilLog
 )
 """What only clusters know."""
 

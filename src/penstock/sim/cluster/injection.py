@@ -28,6 +28,7 @@ from penstock.sim.cluster.faults import (
     RollingRestart,
     SlowDisk,
     SlowLink,
+    SpoilLog,
     StallDisk,
     WipeDisk,
 )
@@ -75,6 +76,7 @@ class Injection:
                 | JoinNode()
                 | Decommission()
                 | WipeDisk()
+                | SpoilLog()
             ):
                 self._upheavals.inject(fault)
             case _:

@@ -42,6 +42,10 @@ class NodeSettings:
     has_kernel_flush: bool = False
 
 
+def _nothing() -> None:
+    """Nothing happens."""
+
+
 class Node:
     """One machine of the cluster."""
 
@@ -60,6 +64,8 @@ class Node:
         self.node_id: int | None = None
         #: Whether the world wants this machine to run; otherwise a process that ends stays down.
         self.is_wanted = settings.is_early
+        #: What happens to the machine before its next process starts.
+        self.before_start: Callable[[], None] = _nothing
         #: Told about everything that happens to it.
         self.on_change: Callable[[str], None] = lambda what: None
         self._network = network
@@ -88,6 +94,8 @@ class Node:
             return
         if self.boots:
             (self.disk.power_loss if self._lost_power else self.disk.crash)()
+            self.before_start()
+            self.before_start = _nothing
         self._lost_power = False
         self.boots += 1
         self._network.host_came_back(self.name)

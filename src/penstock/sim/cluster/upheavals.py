@@ -1,6 +1,7 @@
 """Faults that only clusters know: they strike whoever matters, or change who belongs to it."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import assert_never
 
 from penstock.sim.cluster.fault_ends import FaultEnds
@@ -12,16 +13,19 @@ from penstock.sim.cluster.faults import (
     KillAll,
     KillSomebody,
     LeaderOf,
+    Outage,
     Pairs,
     PauseSomebody,
     RollingRestart,
     Somebody,
+    SpoilLog,
     Upheaval,
     Way,
     WipeDisk,
 )
 from penstock.sim.cluster.node import Node
 from penstock.sim.cluster.operator import Operator
+from penstock.sim.cluster.rot import spoil_log
 from penstock.sim.cluster.sight import Sight
 from penstock.sim.network.network import Network
 
@@ -66,6 +70,10 @@ class Upheavals:
                 self._operator.retire(self._nodes[fault.node])
             case WipeDisk():
                 self._wipe(self._nodes[fault.node], fault.down_seconds)
+            case SpoilLog():
+                node = self._nodes[fault.node]
+                node.before_start = partial(self._spoil, node, fault.topic)
+                self.ends.take_down(node, Outage.POWER, fault.down_seconds)
             case _:
                 assert_never(fault)
 
@@ -105,6 +113,10 @@ class Upheavals:
             nodes[0].stop()
             nodes, waited = nodes[1:], 0.0
         self.ends.later(ROLL_LOOK_SECONDS, lambda: self._roll(nodes, waited + ROLL_LOOK_SECONDS))
+
+    def _spoil(self, node: Node, topic: str) -> None:
+        where = spoil_log(node.disk, topic, self._network.world.stream(f"{node.name}/rot"))
+        node.on_change("has nothing to rot" if where is None else f"has a rotten bit in {where}")
 
     def _wipe(self, node: Node, down_seconds: float) -> None:
         former = node.node_id
