@@ -110,8 +110,7 @@ class _Child:
 
     async def stop(self) -> int:
         """The exit code of a process that was asked to end, or made to when it took too long."""
-        with suppress(ProcessLookupError):  # It may just have ended by itself.
-            self.process.send_signal(signal.SIGTERM)
+        self._signal(signal.SIGTERM)
         try:
             async with asyncio.timeout(STOP_SECONDS_MAX):
                 return await asyncio.shield(self.ended)
@@ -122,8 +121,17 @@ class _Child:
 
     def kill(self) -> None:
         """End it at once."""
-        with suppress(ProcessLookupError):
-            self.process.kill()
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Tell the process, if it still is one.
+
+        Not by ``send_signal``: that looks first whether the process has ended, and whoever waits for its exit
+        code would then wait in vain and make one up. Its id belongs to it until they have had a look.
+        """
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, number)
 
 
 class _Supervisor:

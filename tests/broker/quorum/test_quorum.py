@@ -60,6 +60,29 @@ def test_leader_is_killed_another_goes_on_and_it_comes_back(world: QuorumWorld) 
     assert second.quorum.term > 1
 
 
+def test_leader_whose_process_dies_is_replaced_before_an_election_timeout(world: QuorumWorld) -> None:
+    first = world.found()
+    silent: list[int] = []
+    world.submit("before")
+    world.run(1.0)
+    first.kill()
+    for node in world.nodes[1:]:
+        node.quorum.on_silence = silent.append
+    world.run(SETTINGS.election_timeout_ms / 1000)
+    assert any(node.is_leader for node in world.nodes[1:])
+    assert set(silent) == {1}
+
+
+def test_connections_that_break_cost_a_leader_nothing(world: QuorumWorld) -> None:
+    leader = world.found()
+    world.submit("before")
+    for node in world.nodes[1:]:
+        world.network.reset_connections(leader.name, node.name)
+    world.run(2.0)
+    assert leader.is_leader
+    assert leader.quorum.term == 1
+
+
 def test_all_lose_power_and_everything_that_was_answered_is_there(world: QuorumWorld) -> None:
     world.found()
     for number in range(10):
