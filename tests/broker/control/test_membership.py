@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.broker.control.half_brokers import HalfBroker, followed, half_brokers
-from tests.broker.control.standing_in import until
+from tests.broker.control.standing_in import WAIT_SECONDS, until
 from tests.metadata.cluster import (
     ONE,
     ORDERS,
@@ -184,6 +184,28 @@ def test_broker_that_was_emptied_and_forgotten_goes_home() -> None:
             await come(two)
             request = DecommissionBrokerRequest(broker_id=2)
             await change(one, decommission_broker(one.image, request, voters=(ONE,)))
+            await until(lambda: two.membership.was_sent_home.is_set())
+            assert TWO not in one.image.brokers
+
+    asyncio.run(run())
+
+
+def test_broker_that_is_forgotten_before_it_has_heard_of_its_epoch_goes_home() -> None:
+    async def run() -> None:
+        async with members(make_partition((1,))) as (one, two):
+            request = DecommissionBrokerRequest(broker_id=2)
+            await change(one, decommission_broker(one.image, request, voters=(ONE, TWO)))
+            remember = two.remember_registration
+
+            async def forget_meanwhile(registration: LastRegistration) -> None:
+                await remember(registration)
+                if registration.epoch > KNOWN.epoch:
+                    await change(one, unregister_broker(one.image, UnregisterBrokerRequest(broker_id=2)))
+
+            two.remember_registration = forget_meanwhile  # type: ignore[method-assign]
+            async with asyncio.timeout(WAIT_SECONDS):
+                await two.membership.register()
+            two.tasks.start(two.membership.run(), name="heartbeats")
             await until(lambda: two.membership.was_sent_home.is_set())
             assert TWO not in one.image.brokers
 

@@ -84,7 +84,8 @@ class Membership:
             await asyncio.sleep(RETRY_SECONDS)
         await self._remember(epoch)
         self.epoch = epoch
-        while not self._is_registered():  # noqa: ASYNC110 (nobody reports it)
+        # The epoch is where the registration stands in the log; behind it we may have been forgotten again.
+        while self._broker.quorum.applied_offset <= epoch:  # noqa: ASYNC110 (nobody reports it)
             await asyncio.sleep(HURRY_SECONDS)
         logger.info("registered", extra={"node": self._broker.node_id, "epoch": epoch})
 
@@ -209,9 +210,13 @@ class Membership:
         self._hurry.set()
 
     def image_changed(self) -> None:
-        """Remember whether this broker is being emptied, for when it is in no image any more."""
-        if self._is_registered():
-            self._was_emptied = self._broker.image.brokers[self._broker.node_id].is_cordoned
+        """Remember whether this broker is being emptied, for when it is in no image any more.
+
+        That may be so before we have even heard of our epoch, so the process is told by its own name.
+        """
+        registered = self._registered()
+        if registered is not None and registered.incarnation_id == self._incarnation_id:
+            self._was_emptied = registered.is_cordoned
 
     def _registered(self) -> BrokerImage | None:
         return self._broker.image.brokers.get(self._broker.node_id)

@@ -160,6 +160,13 @@ BUGS: dict[str, Bug] = {
     "leader-epochs-unchecked": Bug(
         "fetches of another leader epoch are answered", (Swap(PartitionLeader, "check_fetch", nothing),)
     ),
+    "stale-fetches-believed": Bug(
+        "both of these at once: leaders and followers of different epochs take each other's word",
+        (
+            Swap(PartitionFollower, "_fetch_answered", _believe_late_answers),
+            Swap(PartitionLeader, "check_fetch", nothing),
+        ),
+    ),
     "divergence-unchecked": Bug(
         "a leader does not look whether a follower has left its log",
         (Swap(replica_session, "diverging_epoch", always(None)),),
