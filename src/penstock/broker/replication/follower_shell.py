@@ -5,7 +5,7 @@ committed (``InvariantError``), this partition is left alone, loudly; others go 
 """
 
 import logging
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from penstock.broker.fetch_sessions import PartitionKey
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from penstock.broker.replication.replication import Replication
 
 logger = logging.getLogger(__name__)
+
+Change = Callable[[Partition, int], Awaitable[None]]
+"""Something that is done to a log, on its disk too."""
 
 
 class ShellOwner(Protocol):
@@ -199,13 +202,13 @@ class FollowerShell:
                 case AdvanceLogStart():
                     self.partition.log.advance_log_start(effect.offset)
                 case TruncateLog():
-                    self._change(self._replication.log_changes.truncate(self.partition, effect.offset))
+                    self._change(self._replication.log_changes.truncate, effect.offset)
                 case StartAfresh():
                     logger.warning(
                         "leader has deleted what would come next: beginning anew",
                         extra={"partition": str(self.partition), "offset": effect.offset},
                     )
-                    self._change(self._replication.log_changes.restart(self.partition, effect.offset))
+                    self._change(self._replication.log_changes.restart, effect.offset)
                 case AskLeaderOffsets():
                     assert self._last_asked is not None
                     self._owner.ask_offsets(self, self._last_asked)
@@ -227,11 +230,11 @@ class FollowerShell:
         if not self._is_stopped:
             self._append(batches)
 
-    def _change(self, change: Awaitable[None]) -> None:
-        self._replication.change_log(self.partition, self._changed(change))
+    def _change(self, change: Change, offset: int) -> None:
+        self._replication.change_log(self.partition, self._changed(change, offset))
 
-    async def _changed(self, change: Awaitable[None]) -> None:
-        await change
+    async def _changed(self, change: Change, offset: int) -> None:
+        await change(self.partition, offset)
         log = self.partition.log
         self._follower.handle(
             LogTruncated(log_start_offset=log.log_start_offset, end_offset=log.log_end_offset)
