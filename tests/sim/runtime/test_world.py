@@ -1,6 +1,8 @@
 """Time, turns, life and death in a simulated world."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import pytest
 
@@ -179,3 +181,18 @@ def test_process_without_a_network_cannot_connect() -> None:
     task = loop.create_task(loop.create_connection(asyncio.Protocol, "b", 1))
     world.run_until(1.0)
     assert isinstance(task.exception(), NotImplementedError)
+
+
+def test_what_a_killed_process_had_only_begun_is_let_go_of_without_a_word() -> None:
+    """The test run turns warnings into errors, and would fail."""
+    world = World(1)
+    loop = new_loop(world, "a")
+
+    async def inner() -> None: ...
+
+    async def outer(begun: Coroutine[Any, Any, None]) -> None:
+        await begun
+
+    loop.create_task(outer(inner()))
+    loop.kill()
+    world.close()

@@ -17,6 +17,7 @@ from penstock.sim.cluster.outcome import Outcome
 from penstock.sim.cluster.plan import ClusterPlan
 from penstock.sim.cluster.shortening import shorten
 from penstock.sim.parallel import in_order
+from penstock.sim.runtime.world import unawaited_ignored
 
 PROGRESS_EVERY_S = 0.5
 FAILURES_SHOWN_MAX = 10
@@ -189,7 +190,8 @@ def collected_afterwards() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-        gc.collect(0)
+        with unawaited_ignored():
+            gc.collect(0)
 
 
 def _with_progress(seeds: Sequence[int], choice: Choice, jobs: int) -> Iterable[Measured]:

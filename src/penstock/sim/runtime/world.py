@@ -10,8 +10,10 @@ A process that was killed stays in memory until the run is over. Were it collect
 
 import asyncio
 import heapq
+import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
 
 STEPS_MAX = 3_000_000
 """Callbacks of one run. Whoever needs more spins at one moment, or floods the network."""
+
+
+@contextmanager
+def unawaited_ignored() -> Iterator[None]:
+    """Let go of what dead processes had begun: nobody was left to await it, and Python need not say so."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+        yield
 
 
 class Runnable(Protocol):
@@ -166,9 +176,10 @@ class World:
         self.is_over = True
         self._events.clear()
         self._ready.clear()
-        for loop in self._loops:
-            loop.bury()
-        self._loops.clear()
+        with unawaited_ignored():
+            for loop in self._loops:
+                loop.bury()
+            self._loops.clear()
 
     def _choose(self) -> "SimulatedLoop":
         ready = self._ready
