@@ -60,8 +60,8 @@ def test_group_grows_from_one_to_five_and_shrinks_to_two_under_load(
 
     wait_processed(members, values)
     check_story(members)
-    if assignor == "uniform":  # Sticky: who stays keeps what it has and only gets more.
-        assert all(len(member.revoked()) <= 10 - 2 for member in staying)
+    if assignor == "uniform":  # Sticky: who stays, and was never taken for dead, keeps what it has.
+        assert all(len(member.revoked()) <= 10 - 2 for member in staying if not member.named("lost"))
 
 
 def test_expired_member_is_replaced_and_nothing_is_lost(

@@ -71,7 +71,7 @@ def main() -> None:
         list(given.topics),
         on_assign=lambda client, partitions: story.assigned(generation_of(client), pairs(partitions)),
         on_revoke=lambda client, partitions: story.revoked(generation_of(client), pairs(partitions)),
-        on_lost=lambda client, partitions: story.revoked(generation_of(client), pairs(partitions)),
+        on_lost=lambda client, partitions: story.lost(generation_of(client), pairs(partitions)),
     )
     while not ended.is_set():
         messages = consumer.consume(200, 0.05)

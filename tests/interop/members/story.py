@@ -42,6 +42,11 @@ class Story:
         self.owned |= set(added)
         self._tell("assigned", generation, partitions=added, owned=sorted(self.owned))
 
+    def lost(self, generation: int, partitions: Iterable[Partition]) -> None:
+        """The group went on without this member, which was silent for too long."""
+        self._tell("lost", generation)
+        self.revoked(generation, partitions)
+
     def revoked(self, generation: int, partitions: Iterable[Partition]) -> None:
         """Partitions went away, what of them was not committed is another's now."""
         removed = sorted(partitions)
