@@ -130,6 +130,13 @@ def test_newest_image_counts_even_when_those_who_had_it_are_dead() -> None:
     assert not seen(InSyncDurable(), before, look(lagging, metadata=[metadata("b")]))
 
 
+def test_commit_that_only_a_follower_tells_of_is_not_held_against_those_in_sync() -> None:
+    """The leader may have died right after the metadata log took somebody out of the set."""
+    lagging = view("b", is_leader=False, flushed_offset=1, high_watermark=1)
+    told = view("c", is_leader=False, high_watermark=2)
+    assert not seen(InSyncDurable(), look(lagging, told, metadata=[metadata()]))
+
+
 def test_commit_with_too_few_in_sync_is_seen() -> None:
     before, after = view(in_sync_count=1), view(in_sync_count=1, high_watermark=3, flushed_offset=3)
     assert seen(EnoughInSync(), look(before), look(after)) == [

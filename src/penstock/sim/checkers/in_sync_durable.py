@@ -18,8 +18,12 @@ class InSyncDurable:
         self._newest: MetadataView | None = None
 
     def look(self, look: Look) -> Iterator[str]:
-        """Look at every running replica that the newest image counts on."""
-        self._committed.note(look.partitions)
+        """Look at every running replica that the newest image counts on.
+
+        Only leaders say what is committed: they have applied what allowed them to commit it, and so it is in
+        this look. A follower may know of a commit whose reason died with the leader, until the next is found.
+        """
+        self._committed.note(view for view in look.partitions if view.is_leader)
         newest = self._keep_newest(look)
         if newest is None:
             return
