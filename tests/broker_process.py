@@ -67,6 +67,8 @@ class Server:
         self.stderr_path = directory / "stderr.log"
         self.host = "127.0.0.1"
         self.port = 0
+        self.known_port = 0
+        """Where others are told to connect to; 0 while it is told the same as it listens on."""
         self.ready_seconds = 0.0
         self._process: subprocess.Popen[bytes] | None = None
         directory.mkdir(parents=True, exist_ok=True)
@@ -107,6 +109,11 @@ class Server:
             )
         self.host, _, port = line.removeprefix(READY_PREFIX).rpartition(":")
         self.port = int(port)
+
+    def advertise(self, port: int) -> None:
+        """Tell others to connect to another port, behind which somebody forwards; before the first start."""
+        self.known_port = port
+        self.settings["advertised.listeners"] = f"PLAINTEXT://{self.host}:{port}"
 
     def stop(self, *, seconds: float = STOP_SECONDS_MAX) -> int:
         """Ask it politely to end; the exit code. One that is too slow is killed, and the test fails."""
@@ -166,6 +173,11 @@ class Server:
     def bootstrap(self) -> str:
         """``host:port`` for clients."""
         return f"{self.host}:{self.port}"
+
+    @property
+    def known_address(self) -> str:
+        """``host:port`` that clients and other brokers are told."""
+        return f"{self.host}:{self.known_port or self.port}"
 
     @property
     def pid(self) -> int:

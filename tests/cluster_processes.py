@@ -6,13 +6,28 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient, ClusterMetadata, NewTopic, PartitionMetadata
 from tests.broker_process import Server, wait_until
 
+from penstock.bench.connection import Connection, parse_address
+from penstock.model.names import METADATA_TOPIC
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.describe_quorum import DescribeQuorumRequest, PartitionRequest, TopicRequest
+
 ADMIN_SECONDS = 20.0
 IN_SYNC_SECONDS = 60.0
 
 REPLICATED: Mapping[str, object] = {"default.replication.factor": 3}
 """So that topics which say nothing of replicas have three."""
 
+VOTERS = 3
+
 Partition = tuple[str, int]
+
+
+def voters(server: Server) -> list[int]:
+    """Who decides on metadata, as a broker tells it."""
+    asked = TopicRequest(topic_name=METADATA_TOPIC, partitions=(PartitionRequest(partition_index=0),))
+    with Connection(parse_address(server.bootstrap)) as connection:
+        (topic,) = connection.call(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=(asked,))).topics
+    return [voter.replica_id for voter in topic.partitions[0].current_voters]
 
 
 class ProcessCluster:
@@ -38,6 +53,9 @@ class ProcessCluster:
         for _ in range(self._first_node_count):
             self.add_node()
         self.wait_members(self._first_node_count)
+        if self._first_node_count >= VOTERS:
+            # Before, whoever is killed may take the majority of the quorum along.
+            wait_until(lambda: len(voters(self.servers[0])) == VOTERS, what="enough voters", seconds=30)
         return self
 
     def add_node(self) -> Server:
@@ -46,7 +64,7 @@ class ProcessCluster:
         server = Server(self.directory / f"node-{number}", settings=self.settings)
         if self._prepare is not None:
             self._prepare(server, number)
-        server.join = ",".join(each.bootstrap for each in self.servers if each.is_running)
+        server.join = ",".join(each.known_address for each in self.servers if each.is_running)
         self.servers.append(server)
         return server.start()
 
@@ -60,7 +78,7 @@ class ProcessCluster:
     @property
     def bootstrap(self) -> str:
         """``host:port`` of every node that was ever started, for clients."""
-        return ",".join(server.bootstrap for server in self.servers if server.port)
+        return ",".join(server.known_address for server in self.servers if server.port)
 
     @property
     def admin(self) -> AdminClient:
@@ -78,7 +96,8 @@ class ProcessCluster:
     def server_of(self, node_id: int) -> Server:
         """The process that is known to clients by this number."""
         known = self.metadata().brokers[node_id]
-        return next(server for server in self.servers if server.port == known.port)
+        wanted = f"{known.host}:{known.port}"
+        return next(server for server in self.servers if server.known_address == wanted)
 
     def leader_of(self, topic: str, partition: int = 0) -> Server:
         """Who leads a partition now; waits until somebody does."""

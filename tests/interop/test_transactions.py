@@ -228,3 +228,21 @@ def test_transaction_survives_the_death_of_the_broker(
     wait_until(
         lambda: committed(server.bootstrap, topic) == ["commit before", "across"], what="both", seconds=10
     )
+
+
+@pytest.mark.parametrize("pause_seconds", [0.003, 0.01])
+def test_transaction_given_up_right_after_the_one_before_was_committed_ends_well(
+    lively: str, topic: str, pause_seconds: float
+) -> None:
+    """librdkafka has just named the partition, while markers of the one before are still being written."""
+    producer = make_producer(lively, transactional_id=f"hasty-{topic}", error_cb=lambda _: None, linger_ms=0)
+    producer.init_transactions(20)
+    for number in range(10):
+        producer.begin_transaction()
+        producer.produce(topic, f"kept {number}", partition=0)
+        producer.commit_transaction(20)
+        producer.begin_transaction()
+        producer.produce(topic, f"given up {number}", partition=0)
+        producer.poll(pause_seconds)
+        producer.abort_transaction(20)
+    assert committed(lively, topic) == [f"kept {number}" for number in range(10)]

@@ -78,6 +78,15 @@ def test_growth_does_not_touch_what_is_large_enough() -> None:
     assert plan_growth(with_offsets([make_partition((1, 2, 3))], brokers(5)), limit=9) == ()
 
 
+def test_internal_topic_with_a_replica_that_is_away_grows_on_those_who_are_there() -> None:
+    away = make_broker(3, fenced=True)
+    image = with_offsets([make_partition((3, 1), isr=(1,), leader=1)], [*brokers(2), away])
+    (target,) = plan_growth(image, limit=9)
+    assert target.replicas == (THREE, ONE, TWO)
+    nobody_else = with_offsets([make_partition((3, 1), isr=(1,), leader=1)], [*brokers(1), away])
+    assert plan_growth(nobody_else, limit=9) == ()
+
+
 def test_internal_topic_grows_as_far_as_its_setting_says() -> None:
     image = with_offsets([make_partition((1,))], brokers(5))
     (target,) = plan_growth(image, limit=9, replication_factors={OFFSETS_TOPIC: 2})

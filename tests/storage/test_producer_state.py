@@ -16,9 +16,14 @@ def batch(
     return read_header(make_batch(*values, producer=producer, transactional=transactional))
 
 
-def marker(*, epoch: int = 0, coordinator_epoch: int = 0, is_commit: bool = True) -> TransactionMarker:
+def marker(
+    *, producer_id: int = 7, epoch: int = 0, coordinator_epoch: int = 0, is_commit: bool = True
+) -> TransactionMarker:
     return TransactionMarker(
-        is_commit=is_commit, coordinator_epoch=coordinator_epoch, producer_id=7, producer_epoch=epoch
+        is_commit=is_commit,
+        coordinator_epoch=coordinator_epoch,
+        producer_id=producer_id,
+        producer_epoch=epoch,
     )
 
 
@@ -139,6 +144,19 @@ def test_open_transaction_holds_the_stable_offset_until_its_marker_is_below_the_
     states.release_completed(12)
     assert states.first_unstable_offset == 10
     states.release_completed(13)
+    assert states.first_unstable_offset is None
+
+
+def test_transactions_that_end_in_another_order_hold_the_stable_offset_where_the_first_began() -> None:
+    states = ProducerStates()
+    append(states, batch(0, producer_id=1, transactional=True), 10)
+    append(states, batch(0, producer_id=2, transactional=True), 11)
+    states.apply_marker(marker(producer_id=2), offset=12, timestamp=5)
+    states.apply_marker(marker(producer_id=1), offset=13, timestamp=5)
+    assert states.first_unstable_offset == 10
+    states.release_completed(13)
+    assert states.first_unstable_offset == 10
+    states.release_completed(14)
     assert states.first_unstable_offset is None
 
 

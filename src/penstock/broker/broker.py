@@ -19,6 +19,7 @@ from functools import partial
 from penstock.broker.broker_disk import BrokerDisk
 from penstock.broker.cleaner import Cleaner
 from penstock.broker.clock import Clock
+from penstock.broker.connection import Requests
 from penstock.broker.control.channel import ControllerChannel
 from penstock.broker.control.controller import Controller
 from penstock.broker.control.following import ImageFollower
@@ -97,6 +98,7 @@ class Broker(BrokerDisk):
         on_fatal: Callable[[StorageError], None],
         workers: BlockingWorkers | None = None,
         descriptors: DescriptorFlusher | None = None,
+        interceptor: Callable[[Requests], Requests] | None = None,
     ) -> None:
         self.loop = loop
         self.clock = clock
@@ -129,6 +131,8 @@ class Broker(BrokerDisk):
         self.control = ControllerChannel(self)
         self.controller = Controller(self)
         self.membership = Membership(self)
+        self.membership.on_heard = self.replication.came_back
+        self.membership.on_silence = self.replication.lost_touch
         self.follower = ImageFollower(self._newest, self._follow)
         self.producer_ids = ProducerIds(self.control.allocate_producer_ids, self.tasks)
         around = HostSurroundings(
@@ -141,7 +145,8 @@ class Broker(BrokerDisk):
         self.groups = group_coordinator(self, around)
         self.transactions = TransactionCoordinator(self, around)
         self.transactional_appends = TransactionalAppends(self)
-        self.server = Server(config, Dispatch(self), clock)
+        dispatch = Dispatch(self)  # tests may stand before it; nobody else does
+        self.server = Server(config, dispatch if interceptor is None else interceptor(dispatch), clock)
         self.address = ""
         #: Where clients and other brokers find this one.
         self.endpoints: tuple[BrokerEndpoint, ...] = ()

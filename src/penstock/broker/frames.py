@@ -1,7 +1,8 @@
 """Cuts one connection's byte stream into frames.
 
-The reader never trusts a length prefix with memory: a frame's buffer grows as bytes really arrive, and a
-length outside the limits ends the connection before anything is reserved. Frames come out as their own
+The reader never trusts a client's length prefix with memory: a frame's buffer grows as bytes really arrive,
+and a length outside the limits ends the connection before anything is reserved. Another broker's word is good
+for the whole frame at once, whose beginning then is copied only once. Frames come out as their own
 ``bytearray``, so that record batches inside them can be stamped in place and kept without copying.
 
 Receiving is done in two ways: small frames land in a scratch buffer shared by all connections (the loop
@@ -22,14 +23,12 @@ SMALL_GROWTH_BYTES = 4 * 1024
 class FrameReader:
     """The receiving half of a connection, without the socket."""
 
-    __slots__ = ("_filled", "_frame", "_length", "_length_max", "_room_ahead_bytes_max", "_scratch", "_tail")
+    __slots__ = ("_filled", "_frame", "_is_trusting", "_length", "_length_max", "_scratch", "_tail")
 
-    def __init__(
-        self, scratch: bytearray, length_max: int, *, room_ahead_bytes_max: int = ROOM_AHEAD_BYTES_MAX
-    ) -> None:
+    def __init__(self, scratch: bytearray, length_max: int, *, is_trusting: bool = False) -> None:
         self._scratch = memoryview(scratch)
         self._length_max = length_max
-        self._room_ahead_bytes_max = room_ahead_bytes_max
+        self._is_trusting = is_trusting
         self._tail = bytearray()  # the first bytes of a length prefix that has not arrived whole
         self._frame: bytearray | None = None  # a frame in progress; len() is its capacity so far
         self._length = 0  # the length that frame announced
@@ -92,9 +91,11 @@ class FrameReader:
         self._frame = _enlarged(start, self._next_capacity(may_grow=True))
 
     def _next_capacity(self, may_grow: bool) -> int:
+        if self._is_trusting:
+            return self._length
         ahead = SMALL_GROWTH_BYTES
         if may_grow:
-            ahead = min(max(ROOM_AHEAD * self._filled, ROOM_AHEAD_BYTES_MIN), self._room_ahead_bytes_max)
+            ahead = min(max(ROOM_AHEAD * self._filled, ROOM_AHEAD_BYTES_MIN), ROOM_AHEAD_BYTES_MAX)
         return min(self._length, self._filled + ahead)
 
 

@@ -292,9 +292,10 @@ class Partition:
             self._flusher.mark_dirty(self)
         return result
 
-    def append_copied(self, batch: WritableBuffer, header: BatchHeader) -> None:
-        """Take in a batch as the leader stamped it."""
-        self.log.append_as_follower(batch, header)
+    def append_copied(self, batches: Iterable[tuple[WritableBuffer, BatchHeader]]) -> None:
+        """Take in batches as the leader stamped them."""
+        for batch, header in batches:
+            self.log.append_as_follower(batch, header)
         self._flusher.mark_dirty(self)
 
     def await_safety(self, outcome: ProduceOutcome, *, is_replicated: bool) -> None:
@@ -348,10 +349,11 @@ class Partition:
         """Roll, and take out segments that retention lets go; a follower lets go what its leader has."""
         if self.is_being_cut:
             return None
-        if self.log.roll_if_due(now):
-            self._flusher.mark_dirty(self)
+        self.log.roll_if_due(now)
         before = self.log.log_start_offset
         job = self.log.expire(now, self.high_watermark if self.is_leader else before)
+        if self.log.awaits_segment:
+            self._flusher.mark_dirty(self)  # what was rolled can go once its successor is on the disk
         if self.log.log_start_offset != before:
             self.waiters.tell_news(self)
         return job

@@ -22,6 +22,8 @@ def plan_growth(
 ) -> tuple[Target, ...]:
     """Partitions of internal topics that have fewer replicas than they could; ``limit`` moves at once."""
     loads = broker_loads(image)
+    # Who is away counts too: its replica may be one of two that must be in sync, until there is a third.
+    members = sum(not broker.is_cordoned for broker in image.brokers.values())
     moving = sum(place.partition.is_reassigning for place in partitions_of(image))
     targets: list[Target] = []
     for topic, index, partition in partitions_of(image):
@@ -30,9 +32,8 @@ def plan_growth(
         if moving + len(targets) >= limit:
             break
         factor = replication_factors.get(topic.name, INTERNAL_REPLICATION_FACTOR)
-        wanted = min(factor, len(loads.counts))
-        if len(partition.replicas) < wanted:
-            replicas = _grown(destined_replicas(partition), wanted, loads)
+        replicas = _grown(destined_replicas(partition), min(factor, members), loads)
+        if len(replicas) > len(partition.replicas):
             targets.append(Target(topic=topic.name, partition=index, replicas=replicas))
     return tuple(targets)
 

@@ -153,6 +153,11 @@ class MaintainedLog(ReadableLog):
         self.leader_epochs.truncate_start(offset)
         return True
 
+    @property
+    def awaits_segment(self) -> bool:
+        """Whether the active segment is in memory only; its file comes with the next flush job."""
+        return not self._writer.active.is_created
+
     def roll_if_due(self, now: int) -> bool:
         """Begin a new segment if the active one is too old; files follow with the next flush job."""
         if self._refusal is not None or not self._writer.is_due_to_roll(now, self._opened_at):

@@ -110,8 +110,12 @@ class ProducerStates:
     @property
     def first_unstable_offset(self) -> int | None:
         """Where the oldest transaction began that is open, or whose marker may still be lost."""
-        candidates = [next(iter(offsets)) for offsets in (self._ongoing, self._completed) if offsets]
-        return min(candidates, default=None)
+        # Transactions begin in the order of their offsets, but they end in any.
+        first_ongoing = next(iter(self._ongoing), None)
+        if not self._completed:
+            return first_ongoing
+        first_completed = min(self._completed)
+        return first_completed if first_ongoing is None else min(first_ongoing, first_completed)
 
     def check(self, header: BatchHeader) -> BatchTrace | None:
         """None if the batch may be appended, the first copy's trace if it is a retry; raises if neither."""

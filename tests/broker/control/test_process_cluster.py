@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 from tests.broker_process import Server, wait_until
+from tests.cluster_processes import voters
 
 from penstock.bench.connection import Connection, parse_address
 from penstock.model.error_codes import ErrorCode
-from penstock.model.names import METADATA_TOPIC
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.decommission_broker import DecommissionBrokerRequest
 from penstock.wire.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from penstock.wire.messages.describe_quorum import DescribeQuorumRequest, PartitionRequest, TopicRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 pytestmark = pytest.mark.slow
@@ -27,13 +26,6 @@ def described(server: Server) -> DescribeClusterResponse:
 
 def members(server: Server) -> list[int]:
     return [broker.broker_id for broker in described(server).brokers]
-
-
-def voters(server: Server) -> list[int]:
-    asked = TopicRequest(topic_name=METADATA_TOPIC, partitions=(PartitionRequest(partition_index=0),))
-    with Connection(parse_address(server.bootstrap)) as connection:
-        (topic,) = connection.call(ApiKey.DESCRIBE_QUORUM, DescribeQuorumRequest(topics=(asked,))).topics
-    return [voter.replica_id for voter in topic.partitions[0].current_voters]
 
 
 def create(server: Server, name: str) -> int:

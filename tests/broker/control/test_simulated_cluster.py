@@ -131,6 +131,22 @@ def test_broker_that_is_cut_off_is_shut_out_when_its_session_ends() -> None:
         cluster.until(lambda: cluster.is_live(node_id))
 
 
+def test_broker_that_is_left_alone_doubts_that_it_leads_until_others_are_back() -> None:
+    with simulated(3) as cluster:
+        cluster.until(lambda: cluster.voters() == [1, 2, 3])
+        assert cluster.create(cluster.nodes[0], "orders", replicas=3) == ErrorCode.NONE
+        leader = cluster.node_of(cluster.image.topics["orders"].partitions[0].leader)
+        assert leader.broker is not None
+        doubted = leader.broker.replication.doubted
+        others = [node for node in cluster.nodes if node is not leader]
+        for node in others:
+            node.kill()
+        cluster.until(lambda: [str(partition) for partition in doubted] == ["orders-0"])
+        for node in others:
+            node.boot()
+        cluster.until(lambda: not doubted)
+
+
 def test_another_takes_office_when_the_controller_is_killed() -> None:
     with simulated(3) as cluster:
         cluster.until(lambda: cluster.voters() == [1, 2, 3])

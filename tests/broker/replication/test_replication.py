@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.broker.replication.small_cluster import TOPIC_ID, Node, SmallCluster, no_error, values_in
 
+from penstock.broker.peers.peer_error import PeerError
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import NodeId
 from penstock.wire.messages.delete_records import (
@@ -271,6 +272,33 @@ def test_waiting_producers_learn_that_the_leader_resigned(cluster: SmallCluster)
     cluster.fence(1)
     cluster.run_until(waiting.done)
     assert waiting.result().error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_leader_out_of_touch_goes_on_while_everybody_copies_from_it(cluster: SmallCluster) -> None:
+    cluster.make_topic((1, 2, 3))
+    replication = cluster.nodes[1].replication
+    no_error(cluster.run(cluster.produce(1, b"a")))
+    replication.lost_touch(replication.now() / 1000 - 0.5)
+    no_error(cluster.run(cluster.produce(1, b"b")))
+
+
+def test_leader_out_of_touch_that_nobody_copies_from_hangs_up_on_producers(cluster: SmallCluster) -> None:
+    cluster.make_topic((1, 2, 3))
+    replication = cluster.nodes[1].replication
+    no_error(cluster.run(cluster.produce(1, b"a")))
+    cut(cluster, 3)
+    waiting = cluster.client_loop.create_task(cluster.produce(1, b"b", timeout_ms=20_000))
+    cluster.pass_time(0.6)
+    replication.lost_touch(replication.now() / 1000 - 0.5)
+    cluster.run_until(waiting.done)
+    assert isinstance(waiting.exception(), PeerError)
+    with pytest.raises(PeerError, match="closed the connection"):
+        cluster.run(cluster.produce(1, b"c"))
+    mend(cluster, 3)
+    replication.came_back()
+    cluster.pass_time(1.0)  # for which a client rests that was hung up on
+    no_error(cluster.run(cluster.produce(1, b"d")))
+    assert cluster.nodes[1].values() == [b"a", b"b", b"d"]
 
 
 def test_waiting_consumers_learn_that_the_leader_resigned(cluster: SmallCluster) -> None:

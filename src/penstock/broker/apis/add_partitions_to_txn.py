@@ -7,6 +7,9 @@ Behaviour
       transactions at once, and may only ask whether partitions are in (KIP-890).
     - All or nothing for each transaction: an unknown partition gets UNKNOWN_TOPIC_OR_PARTITION, one of an
       internal topic that no client writes to TOPIC_AUTHORIZATION_FAILED, the others OPERATION_NOT_ATTEMPTED.
+    - A client that begins its next transaction while markers of the last one are being written waits for a
+      moment before it is told so (CONCURRENT_TRANSACTIONS): after that refusal librdkafka does not survive an
+      abort.
 
 Version notes
     2 PRODUCER_FENCED instead of INVALID_PRODUCER_EPOCH; 3 flexible; 4 batches; 5 TRANSACTION_ABORTABLE.
@@ -37,11 +40,14 @@ from penstock.wire.schema import Struct
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
 
+MARKERS_SECONDS_MAX = 0.1
+RETRY_SECONDS = 0.005
+
 
 async def handle(broker: "Broker", request: AddPartitionsToTxnRequest, header: RequestHeader) -> Struct:
     """Ask the coordinators of all transactions, and join the answers in the order of the request."""
     if header.api_version < BATCHED_ADD_PARTITIONS:
-        return await _ask(broker, request, header)
+        return await _ask_patiently(broker, request, header)
     shards = [broker.transactions.index_for(each.transactional_id) for each in request.transactions]
     owned: dict[int, list[AddPartitionsToTxnTransaction]] = {}
     for shard, transaction in zip(shards, request.transactions, strict=True):
@@ -55,6 +61,25 @@ async def handle(broker: "Broker", request: AddPartitionsToTxnRequest, header: R
         for shard, answer in zip(owned, answers, strict=True)
     }
     return AddPartitionsToTxnResponse(results_by_transaction=tuple(next(results[shard]) for shard in shards))
+
+
+async def _ask_patiently(
+    broker: "Broker", request: AddPartitionsToTxnRequest, header: RequestHeader
+) -> Struct:
+    deadline = broker.clock.monotonic() + MARKERS_SECONDS_MAX
+    while True:
+        answer = await _ask(broker, request, header)
+        if not _is_too_early(_response(answer)) or broker.clock.monotonic() >= deadline:
+            return answer
+        await asyncio.sleep(RETRY_SECONDS)
+
+
+def _is_too_early(answer: AddPartitionsToTxnResponse) -> bool:
+    return any(
+        partition.partition_error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+        for topic in answer.results_by_topic_v3_and_below
+        for partition in topic.results_by_partition
+    )
 
 
 def _ask(

@@ -13,6 +13,7 @@ Behaviour
     - Internal topics are for brokers only: INVALID_TOPIC_EXCEPTION.
     - A follower takes nothing (NOT_LEADER_OR_FOLLOWER), and says who leads (KIP-951). Too few replicas in
       sync for acks=-1 is NOT_ENOUGH_REPLICAS, or NOT_ENOUGH_REPLICAS_AFTER_APPEND when that happened since.
+    - A leader that neither the controller nor its followers hear hangs up: somebody else may lead by now.
     - Each partition has its own outcome; one that fails does not disturb the others.
 
 Version notes
@@ -103,6 +104,8 @@ def _append(
     acks = request.acks
     if acks == ALL_ACKS:
         partition.leader.check_enough_replicas()
+        if partition in broker.replication.doubted:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "The cluster may have elected another leader.")
     elif acks not in (NO_ACKS, LEADER_ACKS):
         raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
     elif not partition.is_leader:
@@ -152,6 +155,10 @@ def _answer_nothing(
 
 
 def _answer(broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
+    if broker.replication.doubted and any(outcome.code in MISDIRECTED for outcome in outcomes):
+        # All we could tell is that nobody else leads. A client that knows no other broker would believe it.
+        reply.close_connection("a producer has to look for another leader")
+        return
     remaining = iter(outcomes)
     response = ProduceResponse(
         responses=tuple(
@@ -195,7 +202,7 @@ def _endpoints(
 
 def _current_leader(broker: "Broker", topic: TopicProduceData, index: int) -> ProduceLeader:
     partition = partition_in(broker.image, topic.name, topic.topic_id, index)
-    if partition is None:
+    if partition is None or partition.leader == broker.node_id:
         return _NO_HINT
     return ProduceLeader(leader_id=partition.leader, leader_epoch=partition.leader_epoch)
 

@@ -12,7 +12,7 @@ process writes down its own name before: by it the next one finds its predecesso
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,10 @@ class Membership:
         self._incarnation_id = broker.entropy.uuid()
         #: Of this process's registration.
         self.epoch = UNREGISTERED
+        #: Called whenever a controller has heard us, and while none has for longer than since then.
+        self.on_heard: Callable[[], None] = lambda: None
+        self.on_silence: Callable[[float], None] = lambda since: None
+        self._heard_at = broker.clock.monotonic()
         self._wants_to_stop = False
         self._may_stop = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -181,13 +185,23 @@ class Membership:
             )
         except (ApiError, PeerError) as error:
             logger.info("nobody heard the heartbeat", extra={"reason": str(error)})
+            self._count_silence()
             return None
+        self._heard_at = self._broker.clock.monotonic()
+        self.on_heard()
         if response.error_code in (ErrorCode.STALE_BROKER_EPOCH, ErrorCode.BROKER_ID_NOT_REGISTERED):
             await self._come_back(is_known=response.error_code == ErrorCode.STALE_BROKER_EPOCH)
             return None
         if response.should_shut_down:
             self._may_stop.set()
         return response if response.error_code == ErrorCode.NONE else None
+
+    def _count_silence(self) -> None:
+        """After a session's time without an answer the controller, if there is one, has shut us out."""
+        now = self._broker.clock.monotonic()
+        since = now - self._broker.config.integer("broker.session.timeout.ms") / 1000
+        if self._heard_at < since:
+            self.on_silence(since)
 
     async def _come_back(self, *, is_known: bool) -> None:
         """The cluster does not know this process any more: it either was sent home, or registers again."""

@@ -161,10 +161,7 @@ class Line:
 
     def _new_connection(self) -> PeerConnection:
         around = self._around
-        # A peer's word is good for more room ahead than a client's: large answers are copied less often.
-        reader = FrameReader(
-            around.scratch, around.frame_bytes_max, room_ahead_bytes_max=around.frame_bytes_max
-        )
+        reader = FrameReader(around.scratch, around.frame_bytes_max, is_trusting=True)
         return PeerConnection(
             self._address,
             reader,

@@ -7,7 +7,7 @@ image has everything that is in the log, so that no decision rests on a state th
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import TypeVar, cast
@@ -77,8 +77,6 @@ class Quorum:
         self.on_leadership: Callable[[], None] = lambda: None
         #: Called with a node that did not answer a question of the quorum's.
         self.on_silence: Callable[[NodeId], None] = lambda node_id: None
-        #: Awaited before a change is answered, for those who follow the image more slowly than it moves.
-        self.until_followed: Callable[[], Awaitable[None]] | None = None
         self.key = key
         self.log: Log = restored.log
         self.addresses = Addresses(options.bootstrap)
@@ -234,8 +232,6 @@ class Quorum:
                 raise InvariantError(f"records for {offset} were put at {proposal.accepted.offset}")
             await proposal.turn_over
         _check(await proposal.done)
-        if self.until_followed is not None:
-            await self.until_followed()
         return result.response
 
     async def add_voter(self, voter: Voter) -> None:

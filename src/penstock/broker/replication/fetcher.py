@@ -63,8 +63,9 @@ class Fetcher:
         self._answered_at = 0.0
         self._fails_until = 0.0
         self._has_failed = False
-        self._wake = asyncio.Event()
-        self._task = self._broker.tasks.start(self._run(), name=f"fetch from {leader}")
+        self._is_stopped = False
+        self._is_due = False
+        self._due_timer: asyncio.TimerHandle | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -73,11 +74,12 @@ class Fetcher:
 
     def stop(self) -> None:
         """Ask for nothing any more."""
-        self._task.cancel()
+        self._is_stopped = True
         for task in self._under_way.values():
             task.cancel()
-        if self._rest_timer is not None:
-            self._rest_timer.cancel()
+        for timer in (self._rest_timer, self._due_timer):
+            if timer is not None:
+                timer.cancel()
 
     # The shells' side.
 
@@ -91,7 +93,7 @@ class Fetcher:
         if self._shells.get(shell.key) is shell:
             del self._shells[shell.key]
             self._session.forget(shell.key)
-            self._wake.set()
+            self._wake()
         for shells in (self._ready, self._copying, self._resting):
             shells.pop(shell, None)
 
@@ -100,7 +102,7 @@ class Fetcher:
         if self._shells.get(shell.key) is shell:
             self._copying.pop(shell, None)
             self._ready[shell] = None
-            self._wake.set()
+            self._wake()
 
     def rest(self, shell: FollowerShell) -> None:
         """Look at it again after a while."""
@@ -131,21 +133,23 @@ class Fetcher:
 
     # Requests.
 
-    async def _run(self) -> None:
-        while True:
-            delay = self._seconds_to_wait(self._broker.clock.monotonic())
-            if delay == 0.0:
-                self._send()
-            else:
-                await self._woken(delay)
+    def _wake(self) -> None:
+        """Something has changed: ask at the end of this turn, in which there may be more."""
+        if not self._is_due and not self._is_stopped:
+            self._is_due = True
+            self._broker.loop.call_soon(self._ask_what_is_due)
 
-    async def _woken(self, seconds: float | None) -> None:
-        self._wake.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
+    def _ask_what_is_due(self) -> None:
+        self._is_due = False
+        if self._due_timer is not None:
+            self._due_timer.cancel()
+            self._due_timer = None
+        if self._is_stopped:
             return
+        while (delay := self._seconds_to_wait(self._broker.clock.monotonic())) == 0.0:
+            self._send()
+        if delay is not None:
+            self._due_timer = self._broker.loop.call_later(delay, self._ask_what_is_due)
 
     def _seconds_to_wait(self, now: float) -> float | None:
         """Until the next request; None while there is nothing to ask, or too much under way."""
@@ -219,7 +223,7 @@ class Fetcher:
             self._answered(number, response)
         finally:
             self._under_way.pop(number, None)
-            self._wake.set()
+            self._wake()
 
     def _answered(self, number: int, response: FetchResponse) -> None:
         if number < self._session_since:

@@ -221,8 +221,7 @@ class FollowerShell:
             self._begins_inside = log.log_start_offset
             self._replication.change_log(self.partition, self._begin_inside(first, batches))
             return
-        for batch, header in batches:
-            self.partition.append_copied(batch, header)
+        self.partition.append_copied(batches)
         self._follower.handle(RecordsAppended(end_offset=log.log_end_offset))
 
     async def _begin_inside(self, first: int, batches: list[CopiedBatch]) -> None:

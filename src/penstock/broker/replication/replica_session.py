@@ -61,6 +61,8 @@ class ReplicaSession:
         #: Of the process that asks.
         self.broker_epoch = -1
         self.next_epoch = 1
+        #: When a request came last.
+        self.heard_at = Millis(0)
         self._fresh_at = Millis(0)
         #: The request that waits for something to tell, if one does.
         self.waiting: ReplicaFetch | None = None
@@ -115,6 +117,7 @@ class ReplicaSession:
 
     def keep_fresh(self, now: Millis, lag_max_ms: int) -> None:
         """A request has come: everybody who stands is where it said, and alive. Not every time: it costs."""
+        self.heard_at = now
         if now - self._fresh_at < lag_max_ms // FRESHNESS:
             return
         self._fresh_at = now
@@ -228,6 +231,11 @@ class ReplicaSessions:
             raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         known.advance()
         return known
+
+    def has_heard(self, node_id: NodeId, *, since: Millis) -> bool:
+        """Whether a broker has asked for anything lately."""
+        session = self._sessions.get(node_id)
+        return session is not None and session.heard_at >= since
 
     def close(self, node_id: NodeId) -> None:
         """The broker is gone, or begins anew."""

@@ -18,6 +18,7 @@ from penstock.broker.replication.log_changes import LogChanges
 from penstock.broker.replication.replica_session import ReplicaSessions
 from penstock.broker.replication.throttles import Throttles
 from penstock.metadata.image import ClusterImage
+from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError, PenstockError
 from penstock.model.ids import Millis, NodeId
 from penstock.replication.leader_events import ProposeIsr
@@ -46,6 +47,8 @@ class Replication:
         self._fetchers: dict[NodeId, Fetcher] = {}
         #: Logs that are being changed.
         self._changing: dict[Partition, asyncio.Task[None]] = {}
+        #: Which somebody else may lead by now, for all we know.
+        self.doubted: dict[Partition, None] = {}
         self._is_stopping = False
 
     @property
@@ -88,6 +91,29 @@ class Replication:
         tasks = [self._changing[partition] for partition in partitions if partition in self._changing]
         if tasks:
             await asyncio.wait(tasks)
+
+    # What the cluster thinks of this broker.
+
+    def lost_touch(self, since: float) -> None:
+        """No controller has heard us since then: somebody else may lead what we lead.
+
+        As long as all in sync go on copying from us, that is not so, and records are committed as ever.
+        """
+        led = [partition for partition in self.broker.replicas if partition.is_leader]
+        for partition in led:
+            if partition not in self.doubted and not self._is_copied(partition, since):
+                logger.warning("leadership is in doubt", extra={"partition": str(partition)})
+                self.doubted[partition] = None
+                partition.waiters.replication.fail(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def came_back(self) -> None:
+        """A controller has heard us: what the metadata log says of our partitions holds."""
+        self.doubted.clear()
+
+    def _is_copied(self, partition: Partition, since: float) -> bool:
+        heard_since = Millis(int(since * 1000))
+        others = (each for each in partition.leader.isr if each != partition.node_id)
+        return all(self.sessions.has_heard(each, since=heard_since) for each in others)
 
     # What partitions order.
 
