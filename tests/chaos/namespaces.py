@@ -11,13 +11,15 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from tests.broker_process import Server
+
 _NETWORKS = itertools.count()
 
 
 @cache
 def can_make_namespaces() -> bool:
     """Whether this machine lets us."""
-    if os.geteuid() or shutil.which("ip") is None:
+    if os.geteuid() or shutil.which("ip") is None or os.environ.get("PENSTOCK_TEST_PROXIES"):
         return False
     name = f"penstock-probe-{os.getpid()}"
     if subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode:
@@ -41,9 +43,10 @@ class HostNetwork:
         """Of a host, numbered from 1."""
         return f"{self._subnet}.{host}"
 
-    def command_prefix(self, host: int) -> list[str]:
-        """What makes a command run on a host."""
-        return ["ip", "netns", "exec", self._names[host - 1]]
+    def settle(self, server: Server, host: int) -> None:
+        """Have a broker that has not started yet run on a host."""
+        server.host = self.address(host)
+        server.command_prefix = ["ip", "netns", "exec", self._names[host - 1]]
 
     def cut(self, sender: int, receiver: int) -> None:
         """Let nothing pass in this direction."""

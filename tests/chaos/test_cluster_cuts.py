@@ -1,7 +1,8 @@
 """A cluster whose links are cut: who is alone acknowledges nothing, and shows nothing that others lack.
 
-Every broker has a network namespace of its own. The test itself reaches all of them, also those that cannot
-reach each other: what a client on the wrong side is told is what matters here.
+Every broker has a network namespace of its own, or, where nobody may make them (and where
+``PENSTOCK_TEST_PROXIES`` is set), a proxy before it. The test itself reaches all of them, also those that
+cannot reach each other: what a client on the wrong side is told is what matters here.
 """
 
 import time
@@ -12,6 +13,7 @@ import pytest
 from tests.broker_process import Server
 from tests.chaos.namespaces import HostNetwork, can_make_namespaces, host_network
 from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_end, orders_cluster
+from tests.chaos.proxies import ProxyNetwork, proxy_network
 from tests.chaos.timed_writer import TimedWriter
 from tests.chaos.vitals import IS_LONG_RUN
 from tests.chaos.writers import wait_for_progress
@@ -22,30 +24,29 @@ pytestmark = [
     pytest.mark.chaos,
     pytest.mark.slow,
     pytest.mark.timeout(1800 if IS_LONG_RUN else 240),
-    pytest.mark.skipif(not can_make_namespaces(), reason="network namespaces need root and the command `ip`"),
 ]
 
 HOSTS = (1, 2, 3)
 ROUNDS = 10 if IS_LONG_RUN else 2
 LONELY = b"from the wrong side"
+HUNG_UP = -1
+
+
+Network = HostNetwork | ProxyNetwork
 
 
 @pytest.fixture
-def network() -> Iterator[HostNetwork]:
-    """Three hosts."""
-    with host_network(len(HOSTS)) as made:
-        yield made
+def network() -> Iterator[Network]:
+    """Three hosts, or what comes next to it."""
+    made = host_network(len(HOSTS)) if can_make_namespaces() else proxy_network()
+    with made as network:
+        yield network
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, network: HostNetwork) -> Iterator[ProcessCluster]:
+def cluster(tmp_path: Path, network: Network) -> Iterator[ProcessCluster]:
     """A broker on each of them."""
-
-    def settle(server: Server, number: int) -> None:
-        server.host = network.address(number)
-        server.command_prefix = network.command_prefix(number)
-
-    with orders_cluster(tmp_path, prepare=settle) as made:
+    with orders_cluster(tmp_path, prepare=network.settle) as made:
         yield made
 
 
@@ -56,7 +57,7 @@ def writer(cluster: ProcessCluster) -> TimedWriter:
 
 
 def test_isolated_leader_acknowledges_nothing_and_shows_nothing_of_its_own(
-    cluster: ProcessCluster, network: HostNetwork, writer: TimedWriter
+    cluster: ProcessCluster, network: Network, writer: TimedWriter
 ) -> None:
     writer.start()
     for number in range(ROUNDS):
@@ -76,9 +77,7 @@ def test_isolated_leader_acknowledges_nothing_and_shows_nothing_of_its_own(
     check_end(cluster, writer)
 
 
-def test_one_way_cuts_lose_nothing(
-    cluster: ProcessCluster, network: HostNetwork, writer: TimedWriter
-) -> None:
+def test_one_way_cuts_lose_nothing(cluster: ProcessCluster, network: Network, writer: TimedWriter) -> None:
     """Somebody who hears and is not heard, or is heard and does not hear."""
     writer.start()
     for number in range(ROUNDS):
@@ -96,7 +95,7 @@ def test_one_way_cuts_lose_nothing(
 
 
 def test_nobody_reaches_anybody_and_all_is_there_afterwards(
-    cluster: ProcessCluster, network: HostNetwork, writer: TimedWriter
+    cluster: ProcessCluster, network: Network, writer: TimedWriter
 ) -> None:
     cluster.create_topic("others", config={"min.insync.replicas": "2"})
     writer.start()
@@ -120,13 +119,20 @@ def host_of(cluster: ProcessCluster, server: Server) -> int:
 
 
 def produce_at(server: Server, partition: int, *, seconds: float, topic: str = TOPIC) -> list[int]:
-    """The codes that a client gets which asks just this broker, again and again, with acks=all."""
+    """The codes that a client gets which asks just this broker, again and again, with acks=all.
+
+    A broker that doubts that it leads hangs up instead.
+    """
     codes = []
     deadline = time.monotonic() + seconds
-    with Connection(server.bootstrap, timeout=40) as raw:
-        while time.monotonic() < deadline:
-            codes.append(raw.produce(topic, partition, values_batch(LONELY), timeout_ms=1000).error_code)
-            time.sleep(0.1)
+    while time.monotonic() < deadline:
+        with Connection(server.bootstrap, timeout=40) as raw:
+            try:
+                code = raw.produce(topic, partition, values_batch(LONELY), timeout_ms=1000).error_code
+            except ConnectionResetError:
+                code = HUNG_UP
+        codes.append(code)
+        time.sleep(0.1)
     assert codes
     return codes
 

@@ -2,9 +2,11 @@
 
 import pytest
 
+from penstock.sim.cluster import reporting
 from penstock.sim.cluster.bugs import BUGS, planted
 from penstock.sim.cluster.outcome import Outcome
 from penstock.sim.cluster.reporting import Choice, bug_table_row, summary
+from penstock.sim.cluster.stories import STORIES, UNSEEN
 from penstock.sim.command import main
 
 
@@ -64,8 +66,28 @@ def test_summary_counts_and_tells_how_fast_it_was() -> None:
 
 def test_row_of_the_table_names_the_first_seed_and_the_commonest_symptom() -> None:
     row = bug_table_row("ack-before-flush", [outcome(1), outcome(2, "a"), outcome(3, "b"), outcome(4, "b")])
-    assert row.endswith("| 3 of 4 | 2 | b |")
-    assert bug_table_row(None, [outcome(1)]) == "| none | 0 of 1 | - | - |"
+    assert row.endswith("| 3 of 4 | 2 | b | power_is_lost_after_a_flush |")
+    assert bug_table_row(None, [outcome(1)]) == "| none | 0 of 1 | - | - | - |"
+
+
+def test_row_of_a_bug_that_no_seed_can_notice_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(UNSEEN, "ack-before-flush", "nobody waits for it")
+    monkeypatch.delitem(STORIES, "ack-before-flush")
+    row = bug_table_row("ack-before-flush", [outcome(1)])
+    assert row.endswith("| 0 of 1 | - | - | - (no seed can: nobody waits for it) |")
+
+
+@pytest.mark.parametrize(("is_told", "code"), [(True, 0), (False, 1)])
+def test_table_is_bad_only_if_a_bug_is_neither_noticed_nor_told(
+    is_told: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(reporting, "run_seed", lambda seed, choice: outcome(seed))
+    if not is_told:
+        monkeypatch.delitem(STORIES, "ack-before-flush")
+    assert main(["cluster-bugs", "--seeds", "2", "--only", "ack-before-flush"]) == code
+    head, *_, row = capsys.readouterr().out.splitlines()
+    assert head == "clusters: 2 seeds from 0 for each bug"
+    assert row.count("|") == 6
 
 
 @pytest.mark.parametrize("name", BUGS)
