@@ -1,0 +1,1 @@
+"""Looking after topics, settings, groups and records."""

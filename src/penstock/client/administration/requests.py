@@ -1,0 +1,88 @@
+"""Asking brokers: timeouts, retries, errors; what the parts of an administrator share."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from confluent_kafka.admin import AdminClient
+
+from penstock.client.backoff import Backoff, retried
+from penstock.client.config.admin_config import AdminConfig
+from penstock.client.error_mapping import exception_from, translated
+from penstock.client.errors import BrokerUnavailable, ClosedError, PenstockClientError
+from penstock.client.trouble import Trouble
+
+GRACE_SECONDS = 5.0
+"""librdkafka ends requests by itself; this is how much later we believe that it does not."""
+
+Answer = TypeVar("Answer")
+
+
+class AdminRequests:
+    """One librdkafka admin client."""
+
+    def __init__(self, config: AdminConfig) -> None:
+        self.config = config
+        self._trouble = Trouble()
+        with translated("make an administrator"):
+            self._client: Any = AdminClient(self._trouble.settings() | config.librdkafka())
+
+    def _raw(self) -> Any:
+        if self._client is None:
+            raise ClosedError("The administrator is closed")
+        return self._client
+
+    def _ask(self, doing: str, call: Callable[[float], "Future[Answer]"], timeout: float | None) -> Answer:
+        """The answer to one request; it is asked again if it cannot have reached a broker."""
+
+        def attempt(seconds: float) -> Answer:
+            try:
+                return call(seconds).result(seconds + GRACE_SECONDS)
+            except PenstockClientError:
+                raise
+            except Exception as error:
+                raise self._explained(error, doing) from error
+
+        return retried(attempt, seconds=self._seconds(timeout), backoff=self._backoff())
+
+    def _ask_each(
+        self, doing: str, call: Callable[[float], Mapping[Any, "Future[Any]"]], timeout: float | None
+    ) -> dict[Any, Any]:
+        """The answers for several things; the first error is raised when all are answered."""
+
+        def attempt(seconds: float) -> dict[Any, Any]:
+            with translated(doing):
+                futures = call(seconds)
+            errors: dict[Any, BaseException] = {}
+            for name, future in futures.items():
+                error = _error_of(future, seconds + GRACE_SECONDS)
+                if error is not None:
+                    errors[name] = error
+            for name, error in errors.items():
+                raise self._explained(error, f"{doing} ({name})" if len(futures) > 1 else doing) from error
+            return {name: future.result(0) for name, future in futures.items()}
+
+        return retried(attempt, seconds=self._seconds(timeout), backoff=self._backoff())
+
+    def _explained(self, error: BaseException, doing: str) -> PenstockClientError:
+        """Only what did not reach its broker is tried again: anything else may have been done."""
+        made = exception_from(error, doing=self._trouble.explain(doing))
+        made.is_retriable = made.is_retriable and isinstance(made, BrokerUnavailable)
+        return made
+
+    def _seconds(self, timeout: float | None) -> float:
+        return self.config.request_timeout_ms / 1000 if timeout is None else timeout
+
+    def _timeouts(self, seconds: float) -> dict[str, float]:
+        operation = min(seconds, self.config.operation_timeout_ms / 1000)
+        return {"request_timeout": seconds, "operation_timeout": operation}
+
+    def _backoff(self) -> Backoff:
+        return Backoff(first_ms=self.config.retry_backoff_ms, most_ms=self.config.retry_backoff_max_ms)
+
+
+def _error_of(future: "Future[Any]", seconds: float) -> BaseException | None:
+    try:
+        return future.exception(seconds)
+    except TimeoutError as error:
+        return error

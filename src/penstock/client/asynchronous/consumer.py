@@ -1,0 +1,174 @@
+"""The consumer for programs with an event loop.
+
+All calls of librdkafka's are made by one thread. Messages come to the loop in lists, one wake-up for each,
+and are marked as seen there when they are handed over: a ``poll`` that is cancelled loses none.
+"""
+
+import asyncio
+import inspect
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from itertools import islice
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from penstock.client.asynchronous.off_loop import OffLoop, off_loop
+from penstock.client.asynchronous.worker import Worker
+from penstock.client.config.consumer_config import ConsumerConfig, ConsumerSettings
+from penstock.client.consuming.consumer import POLL_SECONDS, STORE_SECONDS, Consumer
+from penstock.client.consuming.message import Message
+from penstock.client.consuming.pace import Pace
+from penstock.client.consuming.rebalancing import RebalanceCallback
+from penstock.client.topic_partition import Offsets, TopicPartition
+
+SLICE_SECONDS = 0.05
+"""The thread waits for messages no longer than that before it looks for other orders."""
+
+AsyncRebalanceCallback = Callable[[Sequence[TopicPartition]], object]
+"""A function or coroutine function; it runs in the loop, while the consumer waits for it."""
+
+
+class AsyncConsumer(OffLoop):
+    """``Consumer`` with coroutines for methods, and ``async for``."""
+
+    def __init__(self, config: ConsumerConfig | None = None, **settings: Unpack[ConsumerSettings]) -> None:
+        self._inner: Consumer = Consumer(config, **settings)
+        self.config: ConsumerConfig = self._inner.config
+        self._worker = Worker(f"penstock-consumer-{self.config.client_id}")
+        self._progress = self._inner._progress
+        self._fetching: asyncio.Future[bool] | None = None
+        self._next_store = 0.0
+        self._is_closed = False
+
+    assign = off_loop(Consumer.assign)
+    unsubscribe = off_loop(Consumer.unsubscribe)
+    commit = off_loop(Consumer.commit)
+    committed = off_loop(Consumer.committed)
+    assignment = off_loop(Consumer.assignment)
+    position = off_loop(Consumer.position)
+    lag = off_loop(Consumer.lag)
+    seek = off_loop(Consumer.seek)
+    seek_to_beginning = off_loop(Consumer.seek_to_beginning)
+    seek_to_end = off_loop(Consumer.seek_to_end)
+    seek_to_time = off_loop(Consumer.seek_to_time)
+    rewind = off_loop(Consumer.rewind)
+    pause = off_loop(Consumer.pause)
+    resume = off_loop(Consumer.resume)
+
+    async def subscribe(
+        self,
+        topics: str | Iterable[str] = (),
+        *,
+        pattern: str | None = None,
+        on_assigned: AsyncRebalanceCallback | None = None,
+        on_revoked: AsyncRebalanceCallback | None = None,
+        on_lost: AsyncRebalanceCallback | None = None,
+    ) -> None:
+        """As ``Consumer.subscribe``; callbacks may be coroutines, which may ``commit`` and ``seek``."""
+        subscribe = partial(
+            self._inner.subscribe,
+            topics,
+            pattern=pattern,
+            on_assigned=self._on_loop(on_assigned),
+            on_revoked=self._on_loop(on_revoked),
+            on_lost=self._on_loop(on_lost),
+        )
+        await self._call(subscribe)
+
+    async def poll(self, timeout: float = POLL_SECONDS, max_records: int | None = None) -> list[Message]:
+        """The next messages, up to ``max_poll_records``: at once if there are any, none if none come."""
+        most = self._inner._list_records if max_records is None else max_records
+        await self._have(timeout, most)
+        return self._progress.take(most)
+
+    async def consume_one(self, timeout: float = POLL_SECONDS) -> Message | None:
+        """The next message; None if there is none in time."""
+        found = await self.poll(timeout, 1)
+        return found[0] if found else None
+
+    def __aiter__(self) -> AsyncIterator[Message]:
+        """All messages, for ever."""
+        return self.messages()
+
+    async def messages(self, idle_timeout: float | None = None) -> AsyncIterator[Message]:
+        """All messages; ends when there was none for ``idle_timeout`` seconds."""
+        wait = POLL_SECONDS if idle_timeout is None else idle_timeout
+        while await self._have(wait, self._inner._list_records) or idle_timeout is None:
+            pace = Pace()
+            while not self._progress.is_used_up:
+                for message in islice(self._progress.rest, pace.count):
+                    yield message
+                if pace.now() > self._next_store:
+                    self._next_store = pace.now() + STORE_SECONDS
+                    await self._call(self._inner._store_seen)
+
+    async def start_consuming(
+        self, callback: Callable[[Message], Awaitable[bool | None] | bool | None]
+    ) -> None:
+        """Give ``callback``, a function or coroutine function, every message, until it returns False."""
+        async for message in self:
+            answer = callback(message)
+            if inspect.isawaitable(answer):
+                answer = await answer
+            if answer is False:
+                return
+
+    async def offsets_for_transaction(self) -> tuple[Offsets, Any]:
+        """Up to where the caller has seen every partition, and who this member is."""
+        return await self._call(lambda: (self._inner.seen_offsets(), self._inner.group_metadata()))
+
+    async def close(self, *, commit: bool = True) -> None:
+        """Commit what was seen, if ``enable_auto_commit`` says so, and leave the group; once or twice."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        closing = self._worker.submit(partial(self._inner.close, commit=commit))
+        # Not before: callbacks of the last rebalance may still commit.
+        closing.add_done_callback(lambda _: self._worker.close())
+        await asyncio.shield(asyncio.wrap_future(closing))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """After an exception, the last messages may not have been dealt with: they are not committed."""
+        await self.close(commit=error is None)
+
+    async def _have(self, timeout: float, most: int) -> bool:
+        """Have messages to hand over. What the thread fetches for a task that was cancelled is kept."""
+        deadline = time.monotonic() + timeout
+        while True:
+            left = max(0.0, deadline - time.monotonic())
+            if self._fetching is None:
+                fetch = partial(self._inner.fetch, min(left, SLICE_SECONDS), most)
+                self._fetching = asyncio.wrap_future(self._worker.submit(fetch))
+            fetching = self._fetching
+            try:
+                has_some = await asyncio.shield(fetching)
+            finally:
+                if fetching.done() and self._fetching is fetching:
+                    self._fetching = None
+            if has_some or left <= 0:
+                return has_some and not self._progress.is_used_up
+
+    def _on_loop(self, callback: AsyncRebalanceCallback | None) -> RebalanceCallback | None:
+        """A callback for the thread which has the loop call the caller's, and does other orders meanwhile."""
+        if callback is None:
+            return None
+        loop = asyncio.get_running_loop()
+        seconds = self.config.max_poll_interval_ms / 1000
+
+        async def invoke(partitions: Sequence[TopicPartition]) -> None:
+            answer = callback(partitions)
+            if inspect.isawaitable(answer):
+                await answer
+
+        def call(partitions: Sequence[TopicPartition]) -> None:
+            ended = asyncio.run_coroutine_threadsafe(invoke(partitions), loop)
+            self._worker.serve_until(ended, seconds)
+            ended.result(0)
+
+        return call

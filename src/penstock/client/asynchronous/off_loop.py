@@ -1,0 +1,35 @@
+"""Methods of a client that blocks as coroutines of one that does not."""
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from penstock.client.asynchronous.worker import Worker
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
+
+
+class OffLoop:
+    """A client whose calls are made by a worker."""
+
+    _inner: Any
+    _worker: Worker
+
+    async def _call(self, function: Callable[[], Answer]) -> Answer:
+        """What it returns, when the worker has got round to it."""
+        return await asyncio.wrap_future(self._worker.submit(function))
+
+
+def off_loop(
+    method: Callable[Concatenate[Any, Parameters], Answer],
+) -> Callable[Concatenate[Any, Parameters], Coroutine[Any, Any, Answer]]:
+    """The coroutine that has the worker call ``method`` of the client inside."""
+
+    @functools.wraps(method)
+    async def call(self: OffLoop, *arguments: Parameters.args, **options: Parameters.kwargs) -> Answer:
+        return await self._call(partial(method, self._inner, *arguments, **options))
+
+    return call  # type: ignore[return-value]

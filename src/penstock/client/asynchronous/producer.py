@@ -1,0 +1,253 @@
+"""The producer for programs with an event loop."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar, Unpack
+
+from penstock.client.asynchronous.delivery import AsyncDelivery, Bridge
+from penstock.client.asynchronous.transaction import AsyncTransaction
+from penstock.client.asynchronous.worker import Worker
+from penstock.client.config.producer_config import ProducerConfig, ProducerSettings
+from penstock.client.errors import BufferFull, PenstockClientError, RequestTimedOut
+from penstock.client.producing.metrics import ProducerMetrics
+from penstock.client.producing.producer import CLOSE_SECONDS
+from penstock.client.producing.record import Headers, Record
+from penstock.client.producing.record_sender import POLL_EVERY, RecordSender
+from penstock.client.producing.transaction import Transactions
+
+ROOM_SECONDS = 0.01
+
+Answer = TypeVar("Answer")
+
+
+class Waiting(NamedTuple):
+    """A record for which there is no room yet, and until when it waits."""
+
+    record: Record
+    delivery: AsyncDelivery
+    until: float
+
+
+class AsyncProducer(RecordSender):
+    """``Producer`` for a loop: ``send`` returns at once, and what it returns can be awaited.
+
+    When the buffer is full, records wait for room in a second one of the same size, up to ``max_block_ms``
+    each; ``await drain()`` between sends keeps a fast sender from filling that, too.
+    """
+
+    def __init__(self, config: ProducerConfig | None = None, **settings: Unpack[ProducerSettings]) -> None:
+        super().__init__(ProducerConfig.of(config, settings))
+        self._worker = Worker(f"penstock-producer-calls-{self.config.client_id}")
+        self._bridge: Bridge | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._transactions: Transactions | None = None
+        self._waiting: deque[Waiting] = deque()
+        self._room = asyncio.Event()
+        self._is_sending = False
+
+    def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Headers | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+    ) -> AsyncDelivery:
+        """Send one record; await what it returns for its ``RecordMetadata``, or for why there is none."""
+        self._refuse_closed()
+        bridge = self._bridge or self._bound()
+        delivery = AsyncDelivery(loop=self._loop)
+        delivery.topic, delivery._bridge = topic, bridge
+        record = Record(topic, value, key, headers, partition, timestamp_ms)
+        if not self._is_plain or type(value) is not bytes or (key is not None and type(key) is not bytes):
+            record = self._serialized(record)
+        if self._waiting or (self._choose is not None and self._needs_count(record)):
+            self._wait_for_room(record, delivery)
+        else:
+            self._send_now(record, delivery)
+        if not self._is_sending:
+            self._is_sending = True
+            bridge.loop_is_idle = False
+            bridge._loop.call_soon(self._came_round)
+        elif not self._sent % POLL_EVERY:
+            bridge.sender_has_polled = True
+            bridge._poll(0)
+        return delivery
+
+    async def send_batch(
+        self, records: Iterable[Record | tuple[Any, ...]], timeout: float | None = None
+    ) -> list[int]:
+        """Send records, or tuples such as ``(topic, value, key)``, and wait: their offsets, in order.
+
+        If some were not acknowledged, the first of their errors is raised when the fate of all is known.
+        """
+        deliveries = []
+        for record in records:
+            deliveries.append(self.send(*record))
+            if self._waiting:
+                await self.drain()
+        seconds = self.config.delivery_timeout_ms / 1000 if timeout is None else timeout
+        try:
+            async with asyncio.timeout(seconds):
+                outcomes = await asyncio.gather(*deliveries, return_exceptions=True)
+        except TimeoutError as error:
+            text = self._trouble.explain(
+                f"Not all of {len(deliveries)} records are acknowledged after {seconds:g} s"
+            )
+            raise RequestTimedOut(text, code="REQUEST_TIMED_OUT", is_retriable=True) from error
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return [delivery.result().offset for delivery in deliveries]
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+        while self._waiting:
+            self._room.clear()
+            await self._room.wait()
+
+    async def flush(self, timeout: float | None = None) -> None:
+        """Send what waits for more at once, and wait until the fate of every record is known."""
+        self._refuse_closed()
+        seconds = self.config.delivery_timeout_ms / 1000 if timeout is None else timeout
+        left = await self._call(partial(self._flush, seconds))
+        if left:
+            text = self._trouble.explain(f"{left} records are not acknowledged after {seconds:g} s")
+            raise RequestTimedOut(text, code="REQUEST_TIMED_OUT", is_retriable=True)
+
+    def transaction(self) -> AsyncTransaction:
+        """A transaction for an ``async with`` block: committed at its end, aborted if it raises."""
+        self._refuse_closed()
+        bridge = self._bridge or self._bound()
+        if self._transactions is None:
+            self._transactions = Transactions(self._raw, self.config, bridge, self._trouble)
+        return AsyncTransaction(self._transactions, self._call)
+
+    def metrics(self) -> ProducerMetrics:
+        """What it has done so far."""
+        return self._metrics(0 if self._bridge is None else self._bridge.failed_count)
+
+    async def close(self, timeout: float = CLOSE_SECONDS) -> None:
+        """Wait for what is on its way, then let go of everything; may be called twice.
+
+        Records that are not acknowledged in time fail, so that every future ends.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        closing = asyncio.ensure_future(self._call(partial(self._finish, timeout)))
+        left = await asyncio.shield(closing)
+        self._worker.close()
+        if left:
+            text = self._trouble.explain(
+                f"{left} records were not acknowledged within {timeout:g} s of closing"
+            )
+            raise RequestTimedOut(text, code="REQUEST_TIMED_OUT")
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # Inside, in the loop's thread.
+
+    def _bound(self) -> Bridge:
+        """To the loop that is first seen running."""
+        self._loop = asyncio.get_running_loop()
+        name = f"penstock-producer-{self.config.client_id}"
+        self._bridge = Bridge(self._raw, name, self._trouble, self._loop, self._retry_waiting)
+        return self._bridge
+
+    def _came_round(self) -> None:
+        """The sender has let others run: now the thread may fetch acknowledgements without disturbing it."""
+        self._is_sending = False
+        if self._bridge is not None:
+            self._bridge.loop_is_idle = True
+            self._bridge.wake()
+
+    def _send_now(self, record: Record, delivery: AsyncDelivery) -> None:
+        try:
+            self._enqueue(record, delivery)
+        except BufferError:
+            self._wait_for_room(record, delivery)
+        except Exception as error:
+            raise self._refusal(error, record.topic) from error
+
+    def _wait_for_room(self, record: Record, delivery: AsyncDelivery) -> None:
+        if not self.config.block_when_full or len(self._waiting) >= self.config.buffer_records:
+            raise self._buffer_full()
+        until = time.monotonic() + self.config.max_block_ms / 1000
+        self._waiting.append(Waiting(record, delivery, until))
+
+    async def _call(self, function: Callable[[], Answer]) -> Answer:
+        """Have the worker do it; all that has ended meanwhile knows it when this returns."""
+        try:
+            return await asyncio.wrap_future(self._worker.submit(function))
+        finally:
+            if self._bridge is not None:
+                self._bridge.settle_all()
+
+    # Inside, in other threads.
+
+    def _retry_waiting(self) -> bool:
+        """Give librdkafka what there is room for now, in order; whether some still wait."""
+        while self._waiting:
+            record, delivery, until = self._waiting[0]
+            try:
+                self._enqueue(record, delivery)
+            except BufferError:
+                if time.monotonic() < until:
+                    return True
+                self._give_up(delivery, self._buffer_full())
+            except Exception as error:
+                self._give_up(delivery, self._refusal(error, record.topic))
+            # Only now, so that nobody who comes later can overtake it.
+            self._waiting.popleft()
+            if not self._waiting and self._bridge is not None:
+                self._bridge.tell_loop(self._room.set)
+        return False
+
+    def _give_up(self, delivery: AsyncDelivery, error: Exception) -> None:
+        assert isinstance(error, PenstockClientError)
+        delivery._outcome = error
+        delivery._bridge.failed_count += 1
+        delivery._bridge.settled.append(delivery)
+        delivery._bridge.hand_over()
+
+    def _flush(self, seconds: float) -> int:
+        """How many records are left after so long."""
+        deadline = time.monotonic() + seconds
+        if self._bridge is None:
+            return 0
+        with self._bridge.attention():
+            while self._waiting and time.monotonic() < deadline:
+                time.sleep(ROOM_SECONDS)
+            left = self._flushed(max(0.0, deadline - time.monotonic()))
+        return left + len(self._waiting)
+
+    def _finish(self, seconds: float) -> int:
+        if self._transactions is not None:
+            self._transactions.abort_open()
+        left = self._flush(seconds)
+        if left:
+            while self._waiting:
+                self._give_up(self._waiting.popleft().delivery, self._buffer_full())
+            self._purge(seconds)
+        if self._bridge is not None:
+            self._bridge.stop()
+        self._let_go()
+        return left
+
+    def _buffer_full(self) -> BufferFull:
+        text = (
+            f"{self.config.buffer_records} records wait for acknowledgement and there is no room for another"
+        )
+        return BufferFull(self._trouble.explain(text), code="QUEUE_FULL", is_retriable=True)

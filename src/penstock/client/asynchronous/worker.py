@@ -1,0 +1,75 @@
+"""One thread that does what would block an event loop, one job after the other."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from penstock.client.errors import ClosedError
+
+Answer = TypeVar("Answer")
+
+_Job = tuple[Callable[[], Any], "Future[Any]"]
+
+
+class Worker:
+    """Started by its first job; ends when it is closed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    def submit(self, function: Callable[[], Answer]) -> "Future[Answer]":
+        """Do it when everything before it is done."""
+        future: Future[Answer] = Future()
+        with self._lock:
+            if self._is_closed:
+                raise ClosedError("The client is closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            self._jobs.put((function, future))
+        return future
+
+    def serve_until(self, ended: "Future[Any]", seconds: float) -> None:
+        """Do other jobs until ``ended`` has; called by a job which waits for something that may need them."""
+        deadline = time.monotonic() + seconds
+        ended.add_done_callback(lambda _: self._jobs.put(None))
+        while not ended.done():
+            try:
+                job = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise TimeoutError(f"a callback has not ended within {seconds:g} s") from None
+            if job is not None:
+                _do(job)
+
+    def close(self) -> None:
+        """End the thread when all its jobs are done."""
+        with self._lock:
+            self._is_closed = True
+            self._jobs.put(None)
+
+    def _run(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if job is not None:
+                _do(job)
+            elif self._is_closed and self._jobs.empty():
+                return
+
+
+def _do(job: _Job) -> None:
+    function, future = job
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        answer = function()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(answer)

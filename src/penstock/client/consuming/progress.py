@@ -1,0 +1,103 @@
+"""How far the caller has seen: what may be committed, and not one message more.
+
+Messages are fetched in lists. What was handed over as a list counts as seen at once; of a list that is handed
+over one by one, what the caller was given. Counting is put off until somebody asks, and then done for a whole
+list by functions written in C: this is on the way of every message.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
+from operator import length_hint
+from typing import Any
+
+from confluent_kafka import Message as RawMessage
+
+from penstock.client.consuming.message import Message
+from penstock.client.topic_partition import TopicPartition
+
+_topic, _partition = RawMessage.topic, RawMessage.partition
+
+
+class Progress:
+    """The list that is being handed over, and the offsets after all that were seen."""
+
+    def __init__(self) -> None:
+        self.only_topic: str | None = None
+        """If nothing but this topic is read, which spares asking every message for its own."""
+        self._fetched: list[Message] = []
+        self._raw: list[Any] = []
+        """The same as librdkafka has them."""
+        self.rest: Iterator[Message] = iter(self._fetched)
+        """What was fetched and not handed over. Taking from it is handing over."""
+        self._counted = 0
+        """How many of those are in ``_seen``."""
+        self._seen: dict[TopicPartition, int] = {}
+
+    def add(self, messages: list[Message], raw: list[Any]) -> None:
+        """What was fetched next, ours and librdkafka's; all before must have been handed over or dropped."""
+        self._count()
+        self._fetched, self._raw = messages, raw
+        self.rest, self._counted = iter(messages), 0
+
+    def let_go(self) -> None:
+        """Count what was handed over and keep it no longer: its memory is wanted for what comes next."""
+        self.add([], [])
+
+    def take(self, most: int) -> list[Message]:
+        """Hand over a list."""
+        return list(islice(self.rest, most))
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether all that was fetched was handed over."""
+        return not length_hint(self.rest)
+
+    def seen(self) -> dict[TopicPartition, int]:
+        """The offset after the last message that the caller was given, per partition."""
+        self._count()
+        return self._seen
+
+    def first_unseen(self, partition: TopicPartition) -> int | None:
+        """The offset of the first message of a partition that was fetched and not handed over."""
+        for message in self._fetched[self._given() :]:
+            if message.topic_partition == partition:
+                return message.offset
+        return None
+
+    def drop(self, partitions: Collection[TopicPartition]) -> None:
+        """Hand over nothing more of these partitions of what was fetched."""
+        self._count()
+        # Whoever takes from what was the rest until now finds nothing more there.
+        kept = [each for each in self.rest if each.topic_partition not in partitions]
+        self._fetched, self._raw = kept, [message._raw for message in kept]
+        self.rest, self._counted = iter(kept), 0
+
+    def forget(self, partitions: Collection[TopicPartition]) -> None:
+        """They are somebody else's, or are read from somewhere else."""
+        self.drop(partitions)
+        for partition in partitions:
+            self._seen.pop(partition, None)
+
+    def _given(self) -> int:
+        """How many of the fetched were handed over."""
+        return len(self._fetched) - length_hint(self.rest)
+
+    def _count(self) -> None:
+        given = self._given()
+        if self._counted == given:
+            return
+        raw = self._raw if given - self._counted == len(self._raw) else self._raw[self._counted : given]
+        for place, last in self._last_messages(raw).items():
+            self._seen[TopicPartition(*place)] = last.offset() + 1
+        self._counted = given
+
+    def _last_messages(self, raw: list[Any]) -> Mapping[tuple[str, int], Any]:
+        """The last message of every partition; in most lists all are of one, and then few are looked at."""
+        partitions = list(map(_partition, raw))
+        if self.only_topic is None:
+            # Later messages of a partition overwrite earlier ones, so that the last one remains.
+            return dict(zip(zip(map(_topic, raw), partitions, strict=True), raw, strict=True))
+        if partitions.count(partitions[0]) == len(partitions):
+            return {(self.only_topic, partitions[0]): raw[-1]}
+        last = dict(zip(partitions, raw, strict=True))
+        return {(self.only_topic, number): message for number, message in last.items()}

@@ -1,0 +1,73 @@
+"""Partitions come and go: telling the caller, and starting where the caller wants."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import OFFSET_INVALID
+from confluent_kafka import TopicPartition as RawPartition
+
+from penstock.client.topic_partition import TopicPartition, partition_of
+from penstock.client.trouble import logger
+
+RebalanceCallback = Callable[[Sequence[TopicPartition]], object]
+"""Called while the consumer polls, with the partitions that have come or go."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebalanceCallbacks:
+    """What the caller wants to hear of."""
+
+    on_assigned: RebalanceCallback | None = None
+    on_revoked: RebalanceCallback | None = None
+    on_lost: RebalanceCallback | None = None
+
+
+class Rebalancing:
+    """What librdkafka calls for one subscription."""
+
+    def __init__(
+        self, raw: Any, give_up: RebalanceCallback, callbacks: RebalanceCallbacks, *, is_cooperative: bool
+    ) -> None:
+        self._raw = raw
+        self._give_up = give_up
+        self._callbacks = callbacks
+        self._assign = raw.incremental_assign if is_cooperative else raw.assign
+        self.starts: dict[TopicPartition, int] | None = None
+        """Where the caller wants partitions to start that are just being assigned; None at other times."""
+
+    def arguments(self) -> dict[str, Any]:
+        """For ``subscribe``."""
+        return {"on_assign": self._assigned, "on_revoke": self._revoked, "on_lost": self._lost}
+
+    def _assigned(self, _: Any, partitions: list[Any]) -> None:
+        """The caller is asked first: librdkafka cannot seek in what it has only just begun to fetch."""
+        named = [partition_of(each) for each in partitions]
+        self.starts = {}
+        try:
+            _tell(self._callbacks.on_assigned, named)
+        finally:
+            starts, self.starts = self.starts, None
+            self._assign([RawPartition(*each, starts.get(each, OFFSET_INVALID)) for each in named])
+
+    def _revoked(self, _: Any, partitions: list[Any]) -> None:
+        named = [partition_of(each) for each in partitions]
+        _tell(self._callbacks.on_revoked, named)
+        self._give_up(named)
+
+    def _lost(self, _: Any, partitions: list[Any]) -> None:
+        """They are somebody else's already; nothing can be committed for them."""
+        named = [partition_of(each) for each in partitions]
+        self._give_up(named)
+        callback = self._callbacks.on_lost or self._callbacks.on_revoked
+        _tell(callback, named)
+
+
+def _tell(callback: RebalanceCallback | None, partitions: Sequence[TopicPartition]) -> None:
+    if callback is None or not partitions:
+        return
+    try:
+        callback(partitions)
+    except Exception:
+        logger.exception("a rebalance callback failed")
+        raise

@@ -1,0 +1,1 @@
+"""Sending records: deliveries as futures, the thread that settles them, transactions, metrics."""

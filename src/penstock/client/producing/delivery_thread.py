@@ -1,0 +1,114 @@
+"""The thread that fetches acknowledgements from librdkafka when the sender does not.
+
+librdkafka's binding takes the interpreter's lock for every single acknowledgement. A sender that is busy
+would have to give it up as often, so busy senders fetch acknowledgements themselves, between records, and
+this thread only looks whether they do. It works in earnest as soon as somebody waits, and sleeps when nothing
+is on its way.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka import KafkaException
+
+from penstock.client.trouble import Trouble, logger
+
+EAGER_SECONDS = 0.01
+"""How long one look may take while somebody waits; acknowledgements end it early."""
+
+LAZY_SECONDS = 0.005
+"""How often to see whether the sender still fetches."""
+
+IDLE_SECONDS = 0.5
+"""How often to fetch statistics and troubles when nothing is on its way."""
+
+STOP_SECONDS_MAX = 5.0
+
+
+class DeliveryThread:
+    """Polls one producer until it is stopped."""
+
+    def __init__(self, producer: Any, name: str, trouble: Trouble) -> None:
+        self._producer = producer
+        self.trouble = trouble
+        self._wake = threading.Event()
+        self._waiters_lock = threading.Lock()
+        self._waiters = 0
+        self._is_stopping = False
+        self.failed_count = 0
+        """Records that were not acknowledged."""
+        self.is_asleep = False
+        """Whether a sender has to call ``wake``."""
+        self.sender_has_polled = False
+        """Set by senders whenever they fetch acknowledgements themselves."""
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @contextmanager
+    def attention(self) -> Iterator[None]:
+        """Work in earnest while somebody waits inside."""
+        with self._waiters_lock:
+            self._waiters += 1
+        self._wake.set()
+        try:
+            yield
+        finally:
+            with self._waiters_lock:
+                self._waiters -= 1
+
+    def wake(self) -> None:
+        """There is something on its way."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End the thread, unless it is the one that asks."""
+        self._is_stopping = True
+        self._wake.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(STOP_SECONDS_MAX)
+
+    def _run(self) -> None:
+        while not self._is_stopping:
+            try:
+                self._work()
+            except Exception:
+                logger.exception("a callback of a producer failed")
+
+    def fetch(self, seconds: float) -> None:
+        """Have librdkafka settle what has ended; it also raises here what ends the producer itself."""
+        try:
+            self._producer.poll(seconds)
+        except KafkaException as error:
+            self.trouble.note(error.args[0])
+
+    def _work(self) -> None:
+        if not self._has_work():
+            self._sleep()
+        elif self._is_wanted():
+            self._poll(EAGER_SECONDS)
+        else:
+            self._wake.wait(LAZY_SECONDS)
+            self._wake.clear()
+            if not self.sender_has_polled:
+                self._poll(0)
+            self.sender_has_polled = False
+
+    def _has_work(self) -> bool:
+        return len(self._producer) > 0
+
+    def _is_wanted(self) -> bool:
+        return self._waiters > 0
+
+    def _poll(self, seconds: float) -> None:
+        self.fetch(seconds)
+
+    def _sleep(self) -> None:
+        """Until there is something to do; senders look at ``is_asleep`` after they have sent."""
+        self.is_asleep = True
+        if not self._has_work():
+            self._wake.wait(IDLE_SECONDS)
+        self.is_asleep = False
+        self._wake.clear()
+        self._poll(0)

@@ -1,0 +1,166 @@
+"""What producers share: settings, serializing, choosing a partition, giving librdkafka a record."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException
+from confluent_kafka import Producer as RawProducer
+
+from penstock.client.config.producer_config import ProducerConfig
+from penstock.client.config.rules import refusal
+from penstock.client.error_mapping import exception_from, translated
+from penstock.client.errors import ClosedError, ConfigurationError, SerializationError
+from penstock.client.partitioners import Partitioner, PartitionerFunction
+from penstock.client.producing.metrics import ProducerMetrics, Statistics
+from penstock.client.producing.partition_counts import PartitionCounts
+from penstock.client.producing.record import Record
+from penstock.client.serializers import Serializer, bytes_serializer
+from penstock.client.trouble import Trouble, logger
+
+POLL_EVERY = 256
+"""A busy sender fetches acknowledgements after so many records."""
+
+ANY_PARTITION = -1
+
+
+class RecordSender:
+    """One librdkafka producer and how records get into it."""
+
+    def __init__(self, config: ProducerConfig) -> None:
+        self.config = config
+        self._trouble = Trouble()
+        self._statistics = Statistics()
+        settings = self._trouble.settings() | self._statistics.settings() | config.librdkafka()
+        with translated("make a producer"):
+            self._raw: Any = RawProducer(settings)
+        self._produce = self._raw.produce
+        self._choose = _partition_function(config)
+        self._counts = PartitionCounts(self._raw, config)
+        self._serialize_key: Serializer = config.key_serializer  # type: ignore[assignment]
+        self._serialize_value: Serializer = config.value_serializer  # type: ignore[assignment]
+        self._is_plain = (
+            self._choose is None and self._serialize_key is self._serialize_value is bytes_serializer
+        )
+        self._is_closed = False
+        self._sent = 0
+        self._sent_bytes = 0
+
+    def __len__(self) -> int:
+        """Records whose fate is not known yet."""
+        return 0 if self._is_closed else len(self._raw)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _metrics(self, failed: int) -> ProducerMetrics:
+        return self._statistics.metrics(
+            sent=self._sent, sent_bytes=self._sent_bytes, failed=failed, waiting=len(self)
+        )
+
+    def _serialized(self, record: Record) -> Record:
+        """The same with key and value as bytes."""
+        topic, value, key, headers, partition, timestamp_ms = record
+        key = _as_bytes(key, self._serialize_key, "key", topic)
+        value = _as_bytes(value, self._serialize_value, "value", topic)
+        return Record(topic, value, key, headers, partition, timestamp_ms)
+
+    def _needs_count(self, record: Record) -> bool:
+        """Whether a partition cannot be chosen before a broker was asked."""
+        return (
+            self._choose is not None and record.partition is None and self._counts.known(record.topic) is None
+        )
+
+    def _enqueue(self, record: Record, on_delivery: Any) -> None:
+        """Give librdkafka a serialized record; raises BufferError when there is no room."""
+        topic, value, key, headers, partition, timestamp_ms = record
+        if partition is None:
+            partition = ANY_PARTITION if self._choose is None else self._chosen(self._choose, record)
+        if headers is None and timestamp_ms is None:
+            self._produce(topic, value, key, partition, on_delivery)
+        else:
+            self._produce(topic, value, key, partition, on_delivery, **_extras(record))
+        self._sent += 1
+        self._sent_bytes += len(value or b"") + len(key or b"")
+
+    def _chosen(self, choose: PartitionerFunction, record: Record) -> int:
+        count = self._counts.find(record.topic)
+        partition = choose(record.topic, record.key, count)
+        if not isinstance(partition, int) or not 0 <= partition < count:
+            raise ConfigurationError(
+                f"The partitioner chose {partition!r} for {record.topic}: it must be from 0 to {count - 1}",
+                setting="partitioner",
+            )
+        return partition
+
+    def _flushed(self, seconds: float) -> int:
+        """Wait for everything on its way; how many records are left after so long."""
+        try:
+            self._raw.flush(seconds)
+        except KafkaException as error:
+            self._trouble.note(error.args[0])
+        return len(self._raw)
+
+    def _purge(self, seconds: float) -> None:
+        """Have everything on its way fail now."""
+        self._raw.purge()
+        self._flushed(seconds)
+
+    def _let_go(self) -> None:
+        """Give back what librdkafka holds."""
+        if not hasattr(self._raw, "close"):
+            return
+        try:
+            self._raw.close()
+        except (KafkaException, SystemError) as error:
+            # The binding reports what has ended the producer once more, and not even properly.
+            logger.debug("closing a producer that had failed: %r", error)
+
+    def _refuse_closed(self) -> None:
+        if self._is_closed:
+            raise ClosedError("The producer is closed")
+
+    def _refusal(self, error: Exception, topic: object) -> Exception:
+        """Why a record was not even taken."""
+        if isinstance(error, KafkaException | RuntimeError):
+            self._refuse_closed()
+        return exception_from(error, doing=f"send a record to {topic!r}")
+
+
+def _extras(record: Record) -> dict[str, Any]:
+    extras: dict[str, Any] = {}
+    if record.headers is not None:
+        extras["headers"] = (
+            dict(record.headers) if isinstance(record.headers, Mapping) else list(record.headers)
+        )
+    if record.timestamp_ms is not None:
+        if not isinstance(record.timestamp_ms, int) or record.timestamp_ms < 1:
+            raise refusal(
+                "timestamp_ms", record.timestamp_ms, "milliseconds since 1970, from 1, or None for now"
+            )
+        extras["timestamp"] = record.timestamp_ms
+    return extras
+
+
+def _partition_function(config: ProducerConfig) -> PartitionerFunction | None:
+    chosen = config.partitioner
+    return chosen.function() if isinstance(chosen, Partitioner) else chosen  # type: ignore[return-value]
+
+
+def _as_bytes(given: Any, serialize: Serializer, what: str, topic: str) -> bytes | None:
+    if given is None or (type(given) is bytes and serialize is bytes_serializer):
+        return given
+    try:
+        made = serialize(given)
+    except SerializationError:
+        raise
+    except Exception as error:
+        raise SerializationError(
+            f"The {what}_serializer failed for a record of {topic}: {error!r}", code="INVALID_RECORD"
+        ) from error
+    if isinstance(made, str):
+        return made.encode()
+    if not isinstance(made, bytes):
+        raise SerializationError(
+            f"The {what}_serializer made {type(made).__name__}, not bytes or text", code="INVALID_RECORD"
+        )
+    return made

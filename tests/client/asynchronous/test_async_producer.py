@@ -1,0 +1,224 @@
+"""The producer in an event loop."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from tests.client.conftest import MakeTopic
+from tests.client.reading import read_all, values
+from tests.conftest import MakeServer, UniqueName
+
+from penstock import Admin, AsyncConsumer, AsyncProducer, Partitioner, TopicPartition
+from penstock.client.errors import (
+    BufferFull,
+    ClosedError,
+    DeliveryError,
+    DeliveryToUnknownTopic,
+    RequestTimedOut,
+    SerializationError,
+)
+
+
+def test_send_can_be_awaited_and_kept(broker: str, topic: str) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker) as producer:
+            assert (await producer.send(topic, b"a", timestamp_ms=7)) == (topic, 0, 0, 7)
+            deliveries = [producer.send(topic, b"%d" % number) for number in range(1000)]
+            found = await asyncio.gather(*deliveries)
+            assert [each.offset for each in found] == list(range(1, 1001))
+            assert await producer.send_batch([(topic, b"x"), (topic, b"y", b"key")]) == [1001, 1002]
+            assert producer.metrics().records_acknowledged == 1003
+
+    asyncio.run(run())
+    assert values(read_all(broker, topic, 1003))[:2] == [b"a", b"0"]
+
+
+def test_loop_is_woken_for_many_records_at_once(broker: str, topic: str) -> None:
+    async def run() -> int:
+        async with AsyncProducer(bootstrap_servers=broker, linger_ms=50) as producer:
+            await producer.send(topic, b"first")
+            loop = asyncio.get_running_loop()
+            woken = 0
+            call_soon = loop.call_soon_threadsafe
+
+            def count(*arguments, **options):  # type: ignore[no-untyped-def]
+                nonlocal woken
+                woken += 1
+                return call_soon(*arguments, **options)
+
+            loop.call_soon_threadsafe = count  # type: ignore[method-assign, assignment]
+            await asyncio.gather(*[producer.send(topic, b"x" * 100) for _ in range(2000)])
+            loop.call_soon_threadsafe = call_soon  # type: ignore[method-assign]
+            return woken
+
+    assert asyncio.run(run()) < 500
+
+
+def test_failure_is_raised_where_it_is_awaited(broker: str, unique: UniqueName) -> None:
+    async def run() -> None:
+        quick = {"topic.metadata.propagation.max.ms": 500}
+        async with AsyncProducer(bootstrap_servers=broker, kafka=quick) as producer:
+            with pytest.raises(DeliveryToUnknownTopic):
+                await producer.send(unique("nowhere"), b"x")
+            with pytest.raises(DeliveryError):
+                await producer.send_batch([(unique("nowhere"), b"x")])
+            with pytest.raises(SerializationError):
+                producer.send("t", 3.5)
+            assert producer.metrics().records_failed == 2
+
+    asyncio.run(run())
+
+
+def test_cancelled_wait_neither_stops_the_record_nor_the_others(broker: str, topic: str) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker, linger_ms=200) as producer:
+            task = asyncio.ensure_future(_awaited(producer, topic))
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await producer.send(topic, b"second")).offset == 1
+
+    asyncio.run(run())
+    assert values(read_all(broker, topic, 2)) == [b"cancelled", b"second"]
+
+
+async def _awaited(producer: AsyncProducer, topic: str) -> None:
+    await producer.send(topic, b"cancelled")
+
+
+def test_full_buffer_keeps_order_and_has_an_end(broker: str, topic: str) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker, buffer_records=50, linger_ms=1) as producer:
+            deliveries = []
+            for number in range(500):
+                deliveries.append(producer.send(topic, b"%d" % number))
+                await producer.drain()
+            assert [each.offset for each in await asyncio.gather(*deliveries)] == list(range(500))
+            first = producer.send(topic, b"first")
+            with pytest.raises(BufferFull):  # noqa: PT012
+                for _ in range(200):
+                    producer.send(topic, b"x")
+            assert (await first).offset == 500
+
+    asyncio.run(run())
+    found = values(read_all(broker, topic, 600))
+    assert found[:500] == [b"%d" % number for number in range(500)]
+
+
+@pytest.mark.slow
+def test_buffer_that_stays_full_fails_in_time_and_blocks_nobody(make_server: MakeServer) -> None:
+    server = make_server(is_alone=True)
+    with Admin(bootstrap_servers=server.bootstrap) as admin:
+        admin.create_topic("full")
+
+    async def run() -> None:
+        settings = {"buffer_records": 10, "max_block_ms": 300}
+        async with AsyncProducer(bootstrap_servers=server.bootstrap, **settings) as producer:  # type: ignore[arg-type]
+            await producer.send("full", b"first")
+            ticks = asyncio.ensure_future(_ticks())
+            with server.paused():
+                held = [producer.send("full", b"x") for _ in range(10)]
+                with pytest.raises(BufferFull):
+                    await producer.send("full", b"too much")
+            ticks.cancel()
+            await asyncio.gather(*held)
+            assert (await ticks) > 5
+
+    asyncio.run(run())
+
+
+async def _ticks() -> int:
+    """How often the loop came round until this was cancelled."""
+    count = 0
+    with suppress(asyncio.CancelledError):
+        while True:
+            await asyncio.sleep(0.01)
+            count += 1
+    return count
+
+
+@pytest.mark.slow
+def test_every_future_ends_when_the_broker_is_gone(make_server: MakeServer) -> None:
+    server = make_server(is_alone=True)
+
+    async def run() -> None:
+        producer = AsyncProducer(bootstrap_servers=server.bootstrap, linger_ms=0)
+        await producer.send("gone", b"first")
+        server.kill()
+        deliveries = [producer.send("gone", b"x") for _ in range(20)]
+        with pytest.raises(RequestTimedOut):
+            await producer.flush(0.1)
+        with pytest.raises(RequestTimedOut, match="of closing"):
+            await producer.close(0.1)
+        assert all(delivery.done() for delivery in deliveries)
+        assert all(isinstance(delivery.exception(), DeliveryError) for delivery in deliveries)
+        with pytest.raises(ClosedError):
+            producer.send("gone", b"x")
+
+    asyncio.run(run())
+
+
+def test_partitioner_that_must_ask_does_not_block(broker: str, make_topic: MakeTopic) -> None:
+    topic = make_topic(3)
+
+    async def run() -> list[int]:
+        async with AsyncProducer(bootstrap_servers=broker, partitioner=Partitioner.ROUND_ROBIN) as producer:
+            found = await asyncio.gather(*[producer.send(topic, b"x") for _ in range(6)])
+            return [each.partition for each in found]
+
+    assert asyncio.run(run()) == [0, 1, 2, 0, 1, 2]
+
+
+def test_transaction_commits_aborts_and_copies_exactly_once(
+    broker: str, make_topic: MakeTopic, unique: UniqueName
+) -> None:
+    topic, copy, group = make_topic(), make_topic(), unique("group")
+
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker) as feeder:
+            await feeder.send_batch([(topic, b"%d" % number) for number in range(20)])
+        producer = AsyncProducer(bootstrap_servers=broker, transactional_id=unique("id"))
+        consumer = AsyncConsumer(
+            bootstrap_servers=broker, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False
+        )
+        async with producer, consumer:
+            await consumer.assign([(topic, 0)])
+            fails = True
+            while (await consumer.committed())[TopicPartition(topic, 0)] != 20:
+                messages = await consumer.poll(10, 7)
+                try:
+                    async with producer.transaction() as transaction:
+                        for message in messages:
+                            producer.send(copy, message.value)
+                        await transaction.send_offsets(consumer)
+                        if fails := not fails:
+                            raise ZeroDivisionError
+                except ZeroDivisionError:
+                    await consumer.rewind()
+
+    asyncio.run(run())
+    assert values(read_all(broker, copy, 20)) == [b"%d" % number for number in range(20)]
+
+
+def test_cancelled_transaction_is_aborted(broker: str, topic: str, unique: UniqueName) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker, transactional_id=unique("id")) as producer:
+            sent = asyncio.Event()
+
+            async def hang() -> None:
+                async with producer.transaction():
+                    await producer.send(topic, b"not seen")
+                    sent.set()
+                    await asyncio.sleep(60)
+
+            task = asyncio.ensure_future(hang())
+            await sent.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            async with producer.transaction():
+                producer.send(topic, b"seen")
+
+    asyncio.run(run())
+    assert values(read_all(broker, topic, 1)) == [b"seen"]

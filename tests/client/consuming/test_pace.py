@@ -1,0 +1,15 @@
+"""How often somebody looks at the clock."""
+
+from penstock.client.consuming.pace import MOST, QUICK_SECONDS, Pace
+
+
+def test_pace_doubles_while_the_caller_is_quick_and_falls_back_when_not() -> None:
+    pace = Pace()
+    counts = [pace.count]
+    for _ in range(8):
+        pace.now()
+        counts.append(pace.count)
+    assert counts == [1, 2, 4, 8, 16, 32, 64, MOST, MOST]
+    pace._last -= 2 * QUICK_SECONDS
+    pace.now()
+    assert pace.count == 1

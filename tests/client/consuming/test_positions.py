@@ -1,0 +1,94 @@
+"""Where a consumer stands, and how it moves."""
+
+from datetime import UTC, datetime
+
+from tests.client.conftest import MakeTopic
+from tests.client.consuming.test_consumer import fill, grouped
+from tests.client.reading import take, values
+from tests.conftest import UniqueName
+
+from penstock import Consumer, Producer
+
+
+def test_seeking_moves_where_it_reads(broker: str, make_topic: MakeTopic) -> None:
+    topic = make_topic(2)
+    fill(broker, topic, 10)
+    fill(broker, topic, 10, partition=1, first=100)
+    with Consumer(bootstrap_servers=broker, auto_offset_reset="earliest") as consumer:
+        consumer.assign([(topic, 0), (topic, 1)])
+        consumer.seek((topic, 0), 8)
+        consumer.seek((topic, 1), 9)
+        assert sorted(values(take(consumer, 3))) == [b"109", b"8", b"9"]
+        consumer.seek_to_beginning([(topic, 1)])
+        assert consumer.poll(20)[0].value == b"100"
+        consumer.seek_to_end()
+        assert consumer.poll(0.3) == []
+        fill(broker, topic, 1, first=77)
+        assert values(consumer.poll(20)) == [b"77"]
+
+
+def test_seeking_to_a_time_finds_the_first_message_since(broker: str, topic: str) -> None:
+    with Producer(bootstrap_servers=broker) as producer:
+        for second in range(5):
+            producer.send(topic, b"%d" % second, timestamp_ms=second * 1000 + 1)
+    with Consumer(bootstrap_servers=broker, auto_offset_reset="earliest") as consumer:
+        consumer.assign([(topic, 0)])
+        consumer.seek_to_time(1_002)
+        assert consumer.poll(20)[0].value == b"2"
+        consumer.seek_to_time(datetime(1970, 1, 1, 0, 0, 4, tzinfo=UTC))
+        assert consumer.poll(20)[0].value == b"4"
+        consumer.seek_to_time(datetime(2100, 1, 1, tzinfo=UTC))
+        assert consumer.poll(0.3) == []
+
+
+def test_paused_partition_gives_nothing_and_loses_nothing(broker: str, make_topic: MakeTopic) -> None:
+    topic = make_topic(2)
+    fill(broker, topic, 10)
+    fill(broker, topic, 10, partition=1, first=100)
+    with Consumer(bootstrap_servers=broker, auto_offset_reset="earliest") as consumer:
+        consumer.assign([(topic, 0), (topic, 1)])
+        stream = consumer.messages(idle_timeout=3)
+        first = next(stream)
+        paused = first.partition
+        consumer.pause([first.topic_partition])
+        assert {message.partition for message in stream} == {1 - paused}
+        assert consumer.position([(topic, paused)]) == {(topic, paused): 1}
+        consumer.resume()
+        assert [message.offset for message in consumer.messages(idle_timeout=3)] == list(range(1, 10))
+
+
+def test_lag_is_what_is_there_and_was_not_read(
+    broker: str, make_topic: MakeTopic, unique: UniqueName
+) -> None:
+    topic = make_topic(2)
+    fill(broker, topic, 10)
+    fill(broker, topic, 5, partition=1)
+    with grouped(broker, unique("group"), enable_auto_commit=False) as consumer:
+        consumer.assign([(topic, 0)])
+        assert consumer.lag().partitions == {(topic, 0): 10}
+        take(consumer, 4)
+        assert consumer.lag().total == 6
+        consumer.commit()
+        consumer.assign([(topic, 0), (topic, 1)])
+        assert consumer.lag().partitions == {(topic, 0): 6, (topic, 1): 5}
+        fill(broker, topic, 3, partition=1)
+        assert consumer.lag().total == 14
+
+
+def test_rewind_goes_back_to_what_is_committed(broker: str, topic: str, unique: UniqueName) -> None:
+    fill(broker, topic, 10)
+    with grouped(broker, unique("group"), enable_auto_commit=False) as consumer:
+        consumer.assign([(topic, 0)])
+        take(consumer, 3)
+        consumer.rewind()
+        assert take(consumer, 3)[0].offset == 0
+        consumer.commit()
+        take(consumer, 3)
+        consumer.rewind()
+        assert take(consumer, 3)[0].offset == 3
+
+
+def test_position_is_unknown_before_the_first_message(broker: str, topic: str) -> None:
+    with Consumer(bootstrap_servers=broker) as consumer:
+        consumer.assign([(topic, 0)])
+        assert consumer.position() == {(topic, 0): None}

@@ -1,0 +1,82 @@
+"""A delivery is a future like any other."""
+
+import asyncio
+import concurrent.futures
+import threading
+
+import pytest
+
+from penstock import Producer, RecordMetadata
+from penstock.client.producing.delivery import Delivery
+
+
+def test_delivery_works_with_wait_and_as_completed(broker: str, topic: str) -> None:
+    with Producer(bootstrap_servers=broker) as producer:
+        deliveries = [producer.send(topic, b"x") for _ in range(20)]
+        done, left = concurrent.futures.wait(deliveries, timeout=20)
+        assert (len(done), len(left)) == (20, 0)
+        more = [producer.send(topic, b"y") for _ in range(20)]
+        futures: list[concurrent.futures.Future[RecordMetadata]] = [*more]
+        offsets = [each.result(0).offset for each in concurrent.futures.as_completed(futures, timeout=20)]
+    assert sorted(offsets) == list(range(20, 40))
+
+
+def test_delivery_can_be_awaited_through_a_wrapper(broker: str, topic: str) -> None:
+    async def send(producer: Producer) -> RecordMetadata:
+        return await asyncio.wrap_future(producer.send(topic, b"x"))
+
+    with Producer(bootstrap_servers=broker) as producer:
+        assert asyncio.run(send(producer)).offset == 0
+
+
+def test_callback_is_called_once_whether_it_comes_early_or_late(broker: str, topic: str) -> None:
+    called: list[int] = []
+    with Producer(bootstrap_servers=broker, linger_ms=100) as producer:
+        delivery = producer.send(topic, b"x")
+        delivery.add_done_callback(lambda each: called.append(each.result().offset))
+        delivery.result(20)
+        producer.flush()
+        delivery.add_done_callback(lambda each: called.append(each.result().offset))
+    assert called == [0, 0]
+
+
+def test_delivery_ends_though_nobody_waits_or_sends(broker: str, topic: str) -> None:
+    ended = threading.Event()
+    with Producer(bootstrap_servers=broker) as producer:
+        producer.send(topic, b"x").add_done_callback(lambda _: ended.set())
+        assert ended.wait(20)
+
+
+def test_delivery_cannot_be_cancelled(broker: str, topic: str) -> None:
+    with Producer(bootstrap_servers=broker, linger_ms=200) as producer:
+        delivery = producer.send(topic, b"x")
+        assert not delivery.cancel()
+        assert (delivery.cancelled(), delivery.running(), delivery.done()) == (False, True, False)
+        assert "not acknowledged yet" in repr(delivery)
+        assert delivery.result(20).offset == 0
+        assert (delivery.running(), delivery.done()) == (False, True)
+
+
+def test_many_threads_may_wait_for_one_delivery(broker: str, topic: str) -> None:
+    offsets: list[int] = []
+    with Producer(bootstrap_servers=broker, linger_ms=100) as producer:
+        delivery = producer.send(topic, b"x")
+        threads = [
+            threading.Thread(target=lambda: offsets.append(delivery.result(20).offset)) for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert offsets == [0] * 8
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_delivery_holds_nothing_it_does_not_need(broker: str, topic: str, waits: bool) -> None:
+    with Producer(bootstrap_servers=broker) as producer:
+        delivery = producer.send(topic, b"x")
+        if waits:
+            delivery.result(20)
+        producer.flush()
+    assert isinstance(delivery, Delivery)
+    assert delivery.result(0) == delivery.result(0)
