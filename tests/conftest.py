@@ -7,6 +7,7 @@ for example Apache Kafka: that is how their expectations were calibrated.
 import itertools
 import os
 import secrets
+import signal
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +16,9 @@ import pytest
 from tests.broker_process import STARTED, Server
 from tests.cluster_as_server import ClusterAsServer
 from tests.cluster_size import NODE_COUNT
+
+# A shell's background job ignores Ctrl-C, and so would everything that tests start, or call here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 EXTERNAL_BOOTSTRAP = os.environ.get("PENSTOCK_TEST_BOOTSTRAP", "")
 _RUN = secrets.token_hex(3)

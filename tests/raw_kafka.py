@@ -109,7 +109,7 @@ def encode_record(record: Record, index: int) -> bytes:
 
 def build_batch(
     records: Sequence[Record] = (Record(value=b"x"),),
-    fields: BatchFields = BatchFields(),  # noqa: B008 - frozen
+    fields: BatchFields = BatchFields(),
     *,
     payload: bytes | None = None,
 ) -> bytes:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pytest
 from tests.meta.source_tree import Module, module_of, modules, references
 
-PROGRAMS = ("bench/", "cli/")
-"""Run by people beside a broker, never inside one."""
+PROGRAMS = ("bench/", "cli/", "client/", "testing/")
+"""Run by people beside a broker, or round it, never inside one; clients run inside people's own programs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

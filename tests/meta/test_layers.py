@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.meta.source_tree import ROOT, modules
 
-PACKAGES_ABOVE_ALL = {"cli", "bench", "sim"}
+PACKAGES_ABOVE_ALL = {"cli", "bench", "sim", "testing"}
 
 
 @pytest.mark.slow
