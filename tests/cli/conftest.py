@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.cli.terminal import Terminal
+from tests.conftest import UniqueName
 
 
 @pytest.fixture
@@ -19,3 +20,11 @@ def closed_port() -> Iterator[int]:
 def terminal(bootstrap: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Commands go to the shared broker."""
     return Terminal(bootstrap, capsys, monkeypatch)
+
+
+@pytest.fixture
+def topic(terminal: Terminal, unique: UniqueName) -> str:
+    """A topic of one partition, so that records keep their order."""
+    name = unique("cli")
+    terminal.must("topic", "create", name, "--partitions", "1")
+    return name

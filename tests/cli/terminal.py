@@ -13,6 +13,8 @@ import pytest
 
 from penstock.cli.main import main
 
+COMMAND_SECONDS_MAX = 60.0
+
 
 class Answer(NamedTuple):
     """What a finished command left behind."""

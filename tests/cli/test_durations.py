@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.cli.durations import format_duration, parse_duration, parse_instant
+from penstock.cli.durations import format_duration, parse_duration, parse_instant, parse_past
 from penstock.model.errors import UsageError
 
 
@@ -74,3 +74,14 @@ def test_parse_instant_nonsense_is_refused_with_examples(text: str) -> None:
 )
 def test_format_duration_has_at_most_two_units(milliseconds: int, text: str) -> None:
     assert format_duration(milliseconds) == text
+
+
+def test_parse_past_of_a_duration_is_so_long_ago_and_of_an_instant_that() -> None:
+    assert parse_past("10m", option="--since", now_ms=1_000_000) == 400_000
+    assert parse_past("PT1S", option="--since", now_ms=1_000_000) == 999_000
+    assert parse_past("@5", option="--since", now_ms=1_000_000) == 5
+
+
+def test_parse_past_of_neither_says_what_would_do() -> None:
+    with pytest.raises(UsageError, match=r"--since 'soon' is no time .* no duration"):
+        parse_past("soon", option="--since", now_ms=0)

@@ -1,52 +1,20 @@
 """The command tree: what is loaded, what every help text holds, how mistakes are answered."""
 
 import json
+import os
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
+from tests.cli.test_tree import WORDS
 
 from penstock import __version__
 from penstock.cli.main import main
 from penstock.cli.tree import COMMANDS
-
-LEAVES = [
-    ["serve"],
-    ["cluster", "up"],
-    ["cluster", "status"],
-    ["broker", "list"],
-    ["broker", "describe"],
-    ["broker", "decommission"],
-    ["topic", "create"],
-    ["topic", "list"],
-    ["topic", "describe"],
-    ["topic", "alter"],
-    ["topic", "add-partitions"],
-    ["topic", "delete"],
-    ["reassign", "plan"],
-    ["reassign", "run"],
-    ["reassign", "status"],
-    ["reassign", "cancel"],
-    ["leader", "elect"],
-    ["produce"],
-    ["consume"],
-    ["group", "list"],
-    ["group", "describe"],
-    ["group", "reset-offsets"],
-    ["group", "delete"],
-    ["group", "delete-offsets"],
-    ["txn", "list"],
-    ["txn", "describe"],
-    ["txn", "abort"],
-    ["txn", "find-hanging"],
-    ["bench", "produce"],
-    ["bench", "consume"],
-    ["bench", "latency"],
-    ["bench", "all"],
-    ["version"],
-]
 
 HEAVY = ("rich", "confluent_kafka", "asyncio", "penstock.broker", "penstock.bench", "yaml")
 """What an overview has no use for, and what makes a broker start late."""
@@ -77,16 +45,6 @@ def penstock(capsys: pytest.CaptureFixture[str]) -> Penstock:
     return run
 
 
-@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
-def test_help_of_every_command_has_examples_of_itself(penstock: Penstock, words: list[str]) -> None:
-    answer = penstock(*words, "--help")
-
-    assert answer.code == 0
-    text = answer.output
-    assert "Examples:" in text
-    assert f"penstock {' '.join(words)}" in text.split("Examples:")[1]
-
-
 def test_help_overview_lists_every_command(penstock: Penstock) -> None:
     text = penstock("--help").output
 
@@ -99,7 +57,7 @@ def test_reference_has_a_section_for_every_command_and_no_other() -> None:
     lines = reference.read_text().splitlines()
     titles = [line.split()[2:] for line in lines if line.startswith("## penstock ")]
 
-    assert [[word for word in title if word.islower()] for title in titles] == LEAVES
+    assert [tuple(word for word in title if word.islower()) for title in titles] == WORDS
 
 
 @pytest.mark.parametrize(
@@ -114,6 +72,12 @@ def test_reference_has_a_section_for_every_command_and_no_other() -> None:
         ["broker", "--help"],
         ["reassign", "--help"],
         ["leader", "--help"],
+        ["storage", "--help"],
+        ["config", "--help"],
+        ["doctor", "--help"],
+        ["produce", "--help"],
+        ["consume", "--help"],
+        ["completion", "bash"],
         ["serve", "--help"],
     ],
     ids=" ".join,
@@ -238,6 +202,9 @@ def test_mistake_on_the_command_line_exits_with_2_and_says_which(
         ["reassign", "status"],
         ["reassign", "cancel"],
         ["leader", "elect"],
+        ["config", "describe", "topic", "t"],
+        ["config", "set", "topic", "t", "retention.ms=1"],
+        ["storage", "analyze"],
     ],
     ids=" ".join,
 )
@@ -250,3 +217,40 @@ def test_broker_that_is_not_there_exits_with_1_and_a_hint(
     error, hint = answer.errors.splitlines()
     assert error == f"Error: No broker answers at 127.0.0.1:{closed_port}: connection refused."
     assert "penstock serve" in hint
+
+
+# As processes.
+
+
+def spawn(*words: str, stdout: int = subprocess.PIPE) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [str(Path(sys.executable).with_name("penstock")), *words],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+@pytest.mark.slow
+def test_process_interrupted_before_it_was_done_exits_with_130() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with spawn("group", "list", "--bootstrap-server", address) as process:
+            client, _ = silent.accept()
+            with client:
+                client.recv(1)
+                process.send_signal(signal.SIGINT)
+                _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+
+
+@pytest.mark.slow
+def test_process_whose_reader_is_gone_ends_quietly() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with spawn("version", stdout=writing) as process:
+        _, errors = process.communicate(timeout=30)
+    os.close(writing)
+
+    assert errors == b""

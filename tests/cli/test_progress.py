@@ -33,3 +33,21 @@ def test_watch_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     progress.watch("Moving partitions", lambda: next(told), total=4, seconds_max=30)
     assert "Moving partitions" in screen.getvalue()
     assert "/4" in screen.getvalue()
+
+
+def test_advancing_adds_up_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = TerminalStream()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    with progress.advancing("Reading", 4096, unit="bytes") as advance:
+        advance(1024)
+        advance(3072)
+    assert "4.0/4.0 KiB" in screen.getvalue()
+
+
+def test_advancing_is_silent_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.advancing("Reading", 10) as advance:
+        advance(10)
+
+    assert capsys.readouterr() == ("", "")

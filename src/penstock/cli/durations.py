@@ -39,6 +39,16 @@ def parse_instant(text: str, *, option: str) -> int:
     return round(aware.timestamp() * 1000)
 
 
+def parse_past(text: str, *, option: str, now_ms: int) -> int:
+    """Milliseconds since 1970 of ``10m`` (so long before now) or of anything that ``parse_instant`` takes."""
+    if _SHORT.fullmatch(text) or _ISO.fullmatch(text.upper()):
+        return now_ms - parse_duration(text, option=option)
+    try:
+        return parse_instant(text, option=option)
+    except UsageError as error:
+        raise UsageError(f"{error} It is no duration like 10m, 1h30m or 7d either.") from None
+
+
 def format_duration(milliseconds: int) -> str:
     """At most two units, largest first: ``1h30m``, ``45s``; less than a second in milliseconds."""
     if milliseconds < _UNITS_MS["s"]:

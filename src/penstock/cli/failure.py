@@ -38,9 +38,13 @@ class ExitCode(IntEnum):
 
     OK = 0
     FAILED = 1
+    """It could not be done, or there is something wrong with what was looked at."""
     USAGE = 2
+    """What was typed makes no sense; nothing was done."""
     FLUSH_FAILED = 74
     """``EX_IOERR``: the disk could not make data durable; a supervisor should not restart blindly."""
+    INTERRUPTED = 130
+    """Ctrl-C before it was done. Commands that go on until then end with OK: ``serve``, ``consume``, ..."""
 
 
 class CommandFailed(PenstockError):

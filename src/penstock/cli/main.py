@@ -5,10 +5,11 @@ loads, costs 0.2 s and 22 MB before a single option is read. So ``serve`` reads 
 and never sees Typer; all other commands hang in the tree of ``penstock.cli.tree``.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 
-from penstock.cli.failure import report
+from penstock.cli.failure import ExitCode, report
 from penstock.model.errors import PenstockError
 
 
@@ -18,16 +19,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if words[:1] == ["serve"]:
             _serve(words[1:])
+        elif words[:1] == ["__complete"]:
+            _complete(words[1:])
         else:
             _run_in_tree(words)
     except PenstockError as error:
         sys.exit(report(error))
+    except KeyboardInterrupt:
+        sys.exit(ExitCode.INTERRUPTED)
+    finally:
+        _flush_quietly()
+
+
+def _flush_quietly() -> None:
+    """A reader that has had enough, as ``head`` has, is no reason to complain when all is over."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _serve(words: list[str]) -> None:
     from penstock.cli.serve import serve
 
     sys.exit(serve(words))
+
+
+def _complete(words: list[str]) -> None:
+    from penstock.cli.completion.candidates import print_candidates
+
+    print_candidates(words)
+    sys.exit(ExitCode.OK)
 
 
 def _run_in_tree(words: list[str]) -> None:

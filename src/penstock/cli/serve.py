@@ -9,7 +9,7 @@ import os
 from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from penstock import __version__
 from penstock.cli.words import example_text, key_values
@@ -42,11 +42,11 @@ def serve(words: Sequence[str]) -> int:
 
     config = load_broker_config(file=options.config, environment=os.environ, flags=flags)
     if options.parent is not None:
-        from penstock.cli.parent_process import end_with_parent
+        from penstock.cli.nodes.parent import end_with_parent
 
         end_with_parent(options.parent)
     if options.workers > 1:
-        from penstock.cli.workers import serve_workers
+        from penstock.cli.nodes.workers import serve_workers
 
         return serve_workers(words, config, count=options.workers)
     _check_served_alone(config.data_directory)
@@ -57,6 +57,23 @@ def serve(words: Sequence[str]) -> int:
 
     configure_logging(is_verbose=options.verbose)
     return run_broker(config)
+
+
+class ServeOption(NamedTuple):
+    """An option as a shell completes it."""
+
+    help: str
+    takes_path: bool
+
+
+def option_names() -> dict[str, ServeOption]:
+    """Every name of every option, but for hidden ones."""
+    return {
+        name: ServeOption(action.help or "", action.metavar in ("DIR", "FILE"))
+        for action in _new_parser()._actions
+        if action.help is not SUPPRESS
+        for name in action.option_strings
+    }
 
 
 class _Parser(ArgumentParser):

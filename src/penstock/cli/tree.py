@@ -34,16 +34,27 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "serve": Command("", "Run a broker."),
-    "cluster": Command("penstock.cli.cluster", "Run a cluster on this machine, or look at any."),
-    "broker": Command("penstock.cli.broker", "List, describe and decommission brokers."),
-    "topic": Command("penstock.cli.topic", "Create, list, describe, alter and delete topics."),
-    "reassign": Command("penstock.cli.reassign", "Plan and carry out moves of replicas to other brokers."),
-    "leader": Command("penstock.cli.leader", "Elect leaders of partitions."),
-    "produce": Command("penstock.cli.produce", "Send lines of standard input to a topic."),
-    "consume": Command("penstock.cli.consume", "Print the records of a topic, and follow it."),
-    "group": Command("penstock.cli.group", "List and describe groups, reset their offsets, delete them."),
-    "txn": Command("penstock.cli.txn", "List, describe and abort transactions."),
-    "bench": Command("penstock.cli.bench", "Measure any Kafka-protocol broker."),
+    "cluster": Command("penstock.cli.cluster.commands", "Run a cluster on this machine, or look at any."),
+    "broker": Command("penstock.cli.broker.commands", "List, describe and decommission brokers."),
+    "topic": Command("penstock.cli.topic.commands", "Create, list, describe, alter and delete topics."),
+    "reassign": Command(
+        "penstock.cli.reassign.commands", "Plan and carry out moves of replicas to other brokers."
+    ),
+    "leader": Command("penstock.cli.leader.commands", "Elect leaders of partitions."),
+    "produce": Command("penstock.cli.produce.command", "Send lines of files or standard input to a topic."),
+    "consume": Command("penstock.cli.consume.command", "Print the records of a topic, and follow it."),
+    "group": Command(
+        "penstock.cli.group.commands", "List and describe groups, reset their offsets, delete them."
+    ),
+    "txn": Command("penstock.cli.txn.commands", "List, describe and abort transactions."),
+    "config": Command("penstock.cli.config.commands", "Describe and change settings of topics and brokers."),
+    "storage": Command(
+        "penstock.cli.storage.commands",
+        "Analyze what topics hold, check stored files.",
+    ),
+    "doctor": Command("penstock.cli.doctor.command", "Check whether a broker runs well on this machine."),
+    "bench": Command("penstock.cli.bench.commands", "Measure any Kafka-protocol broker."),
+    "completion": Command("penstock.cli.completion.command", "Print a script that lets a shell complete."),
     "version": Command("penstock.cli.version", "Print the version."),
 }
 

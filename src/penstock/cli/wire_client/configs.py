@@ -1,4 +1,4 @@
-"""Settings of topics and brokers: read those that were set, change some and leave the others alone.
+"""Settings of topics and brokers: read them, change some and leave the others alone.
 
 Settings of one broker are asked of that very broker, as Kafka wants it; all others of any.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
 from penstock.cli.wire_client.connection import Connection
 from penstock.cli.wire_client.errors import check
-from penstock.metadata.resources import ConfigResource, ResourceType
+from penstock.metadata.resources import ALL_BROKERS, ConfigResource, ResourceType
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
@@ -31,6 +31,27 @@ _DYNAMIC_SOURCES = frozenset({1, 2})
 _PASSING = PASSING | {ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT}
 
 
+class DescribedSource(NamedTuple):
+    """One of the values that a setting has, strongest first: what it is called there, and whose it is."""
+
+    name: str
+    value: str | None
+    source: int
+
+
+class DescribedConfig(NamedTuple):
+    """A setting as a broker tells it."""
+
+    name: str
+    value: str | None
+    """None for a secret, and where nothing is set."""
+    source: int
+    is_read_only: bool
+    is_sensitive: bool
+    synonyms: tuple[DescribedSource, ...]
+    documentation: str
+
+
 class _Outcome(NamedTuple):
     """What a broker says of one resource."""
 
@@ -48,13 +69,16 @@ def broker_resource(node_id: int) -> ConfigResource:
     return ConfigResource(ResourceType.BROKER, str(node_id))
 
 
-def alter_configs(cluster: Cluster, changes: ConfigChanges) -> None:
-    """Make changes; the first that is refused fails the whole, and others may have been made."""
+def alter_configs(cluster: Cluster, changes: ConfigChanges, *, validate_only: bool = False) -> None:
+    """Make changes; the first that is refused fails the whole, and others may have been made.
+
+    With ``validate_only`` none is made, and it is only seen whether they could be.
+    """
     pending = {resource: values for resource, values in changes.items() if values}
     outcomes: dict[ConfigResource, _Outcome] = {}
     for _ in attempts():
         for node_id, resources in _by_broker(pending).items():
-            outcomes |= _alter(_broker(cluster, node_id), resources, pending)
+            outcomes |= _alter(_broker(cluster, node_id), resources, pending, validate_only=validate_only)
         pending = {each: pending[each] for each in pending if outcomes[each].code in _PASSING}
         if not pending:
             break
@@ -87,8 +111,32 @@ def changed_configs(
     return found
 
 
+def describe_config(cluster: Cluster, resource: ConfigResource) -> list[DescribedConfig]:
+    """Every setting of one resource, by name."""
+    ((node_id, _),) = _by_broker([resource]).items()
+    request = DescribeConfigsRequest(
+        resources=(DescribeConfigsResource(resource_type=resource.type, resource_name=resource.name),),
+        include_synonyms=True,
+        include_documentation=True,
+    )
+    (result,) = _broker(cluster, node_id).call(ApiKey.DESCRIBE_CONFIGS, request).results
+    check(result.error_code, doing=f"read settings of {_noun(resource)}", detail=result.error_message)
+    return sorted(
+        DescribedConfig(
+            name=each.name,
+            value=each.value,
+            source=each.config_source,
+            is_read_only=each.read_only,
+            is_sensitive=each.is_sensitive,
+            synonyms=tuple(DescribedSource(one.name, one.value, one.source) for one in each.synonyms),
+            documentation=each.documentation or "",
+        )
+        for each in result.configs
+    )
+
+
 def _alter(
-    broker: Connection, resources: Sequence[ConfigResource], changes: ConfigChanges
+    broker: Connection, resources: Sequence[ConfigResource], changes: ConfigChanges, *, validate_only: bool
 ) -> dict[ConfigResource, _Outcome]:
     request = IncrementalAlterConfigsRequest(
         resources=tuple(
@@ -101,7 +149,8 @@ def _alter(
                 ),
             )
             for resource in resources
-        )
+        ),
+        validate_only=validate_only,
     )
     return {
         ConfigResource(ResourceType(each.resource_type), each.resource_name): _Outcome(
@@ -115,7 +164,7 @@ def _by_broker(resources: Iterable[ConfigResource]) -> dict[int | None, list[Con
     """By the broker to ask; None for any."""
     grouped: dict[int | None, list[ConfigResource]] = defaultdict(list)
     for resource in resources:
-        is_of_broker = resource.type is ResourceType.BROKER
+        is_of_broker = resource.type is ResourceType.BROKER and resource != ALL_BROKERS
         grouped[int(resource.name) if is_of_broker else None].append(resource)
     return grouped
 
@@ -125,4 +174,6 @@ def _broker(cluster: Cluster, node_id: int | None) -> Connection:
 
 
 def _noun(resource: ConfigResource) -> str:
+    if resource == ALL_BROKERS:
+        return "all brokers"
     return f"topic {resource.name!r}" if resource.type is ResourceType.TOPIC else f"broker {resource.name}"

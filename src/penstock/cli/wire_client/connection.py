@@ -54,12 +54,18 @@ class VersionRange(NamedTuple):
 class Connection:
     """A socket to one broker; use it in a ``with`` statement or ``close`` it."""
 
-    def __init__(self, address: Address, *, answer_seconds_max: float = ANSWER_SECONDS_MAX) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        connect_seconds_max: float = CONNECT_SECONDS_MAX,
+        answer_seconds_max: float = ANSWER_SECONDS_MAX,
+    ) -> None:
         self.address = address
         self._answer_seconds_max = answer_seconds_max
         self._correlation_ids = itertools.count(1)
         try:
-            self._socket = socket.create_connection(address, timeout=CONNECT_SECONDS_MAX)
+            self._socket = socket.create_connection(address, timeout=connect_seconds_max)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UnreachableError(f"No broker answers at {address}: {reason}.") from error

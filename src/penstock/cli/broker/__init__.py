@@ -1,0 +1,1 @@
+"""``penstock broker``: list, describe and decommission brokers."""

@@ -1,0 +1,1 @@
+"""``penstock cluster``: run a cluster on this machine, or look at any."""

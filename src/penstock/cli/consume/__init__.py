@@ -1,0 +1,1 @@
+"""``penstock consume``: records out of a topic."""

@@ -1,0 +1,1 @@
+"""``penstock group``: consumer groups and their offsets."""

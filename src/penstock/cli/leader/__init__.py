@@ -1,0 +1,1 @@
+"""``penstock leader``: elect leaders of partitions."""

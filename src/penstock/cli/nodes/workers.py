@@ -1,0 +1,84 @@
+"""``penstock serve --workers``: several brokers on one machine, as one unit.
+
+A broker is one process and uses little more than one core. Workers use more of them: each is a broker of its
+own, with its own number, port and directory, in the rack of this machine, so that no two of them hold copies
+of the same partition as long as there are other machines. When one of them fails, all end, and whoever
+started the unit may start it again.
+"""
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+from penstock.cli.nodes.plan import PlannedNode, numbered_directories, start_order
+from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
+from penstock.cli.nodes.processes import READY_PREFIX, RunningNode, Supervision, run_nodes
+from penstock.cli.wire_client.connection import Address
+from penstock.config.broker_config import BrokerConfig
+from penstock.config.listeners import Listener
+from penstock.config.settings import ConfigSource
+
+NOUN = "worker"
+_JOIN = "controller.quorum.bootstrap.servers"
+
+
+def serve_workers(words: Sequence[str], config: BrokerConfig, *, count: int) -> int:
+    """Run ``count`` brokers with the same ``words``, but for what must differ; the exit code."""
+    parent = Path(config.data_directory)
+    directories = numbered_directories(parent, NOUN, count)
+    listener = config.listeners[0]
+    if listener.port:
+        return _run(words, config, listener, directories, consecutive_ports(listener.port, count))
+    with free_ports(parent, listener.host, count) as ports:
+        remember_ports(parent, ports)
+        return _run(words, config, listener, directories, ports)
+
+
+def _run(
+    words: Sequence[str],
+    config: BrokerConfig,
+    listener: Listener,
+    directories: Sequence[Path],
+    ports: Sequence[int],
+) -> int:
+    nodes = [
+        PlannedNode(
+            name=f"{NOUN}-{index + 1}",
+            directory=directory,
+            host=listener.host,
+            port=port,
+            words=(*words, *_own_words(config, index)),
+        )
+        for index, (directory, port) in enumerate(zip(directories, ports, strict=True))
+    ]
+    return run_nodes(
+        Supervision(
+            stages=start_order(nodes, join=_joined(config)),
+            when_ready=_print_ready,
+            is_one_unit=True,
+            environment=os.environ,
+        )
+    )
+
+
+def _own_words(config: BrokerConfig, index: int) -> tuple[str, ...]:
+    """What one worker has to itself; later words win over earlier ones."""
+    words = ["--workers", "1"]
+    if not config.string("broker.rack"):
+        words += ["--set", f"broker.rack={platform.node()}"]
+    for advertised in config.advertised_listeners:
+        port = consecutive_ports(advertised.port, index + 1)[index]
+        words += ["--set", f"advertised.listeners={Address(advertised.host, port)}"]
+    if config.source("node.id") is not ConfigSource.DEFAULT:
+        words += ["--node-id", str(config.integer("node.id") + index)]
+    return tuple(words)
+
+
+def _joined(config: BrokerConfig) -> Sequence[str]:
+    """The addresses of another cluster that this unit was told to join."""
+    return config.strings(_JOIN) if _JOIN in config.keys else ()
+
+
+def _print_ready(nodes: Sequence[RunningNode]) -> None:
+    print(f"{READY_PREFIX}{','.join(node.address for node in nodes)}", flush=True)

@@ -1,0 +1,1 @@
+"""``penstock produce``: records into a topic."""

@@ -1,0 +1,1 @@
+"""``penstock reassign``: moves of replicas to other brokers."""

@@ -1,0 +1,1 @@
+"""``penstock topic``: topics, their partitions and settings."""

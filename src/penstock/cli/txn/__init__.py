@@ -1,0 +1,1 @@
+"""``penstock txn``: transactions, and the ends that some of them need."""
