@@ -1,196 +1,215 @@
-"""The main job, end to end: a broker, a topic, producing, consuming, copying exactly once, the numbers.
+"""The main job in one go: produce, consume, copy exactly once, kill a broker of three, see the numbers.
 
-Run it with ``make demo``. It uses a free port and a temporary directory, and leaves nothing behind.
+Run it with ``make demo``. Brokers are processes of their own, on free ports and in temporary directories;
+nothing is left behind. The exit code says whether everything that was acknowledged came back.
 """
 
-import signal
+import argparse
+import logging
+import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+import playground
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-TOPIC = "orders"
-PARTITIONS = 4
-MESSAGES = 200_000
-COPIED = "invoices"
-COPIED_MESSAGES = 20_000
-COPIES_PER_TRANSACTION = 2_000
-PRODUCTS = ("valve", "pump", "turbine", "gauge", "pipe")
+from penstock import Admin, Consumer, Message, Producer
+from penstock.testing import Broker, Cluster
 
-console = Console()
+ORDERS, INVOICES, PAYMENTS = "orders", "invoices", "payments"
+PRODUCTS = (b"valve", b"pump", b"turbine", b"gauge", b"pipe")
+TRANSACTIONS = 10
+WAIT_SECONDS = 60.0
+QUICK_TO_NOTICE = {"broker.session.timeout.ms": 1_000, "broker.heartbeat.interval.ms": 200}
+
+console = Console(highlight=False)
 
 
-def main() -> int:
-    """Run the demo; the exit code says whether everything that was acknowledged came back."""
-    with tempfile.TemporaryDirectory(prefix="penstock-demo-") as directory:
+@dataclass
+class Report:
+    """What was measured, and what was found wrong."""
+
+    rows: list[tuple[str, int, float]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def timed(self, what: str, records: int) -> Iterator[None]:
+        """Measure what happens in the block."""
         started = time.perf_counter()
-        broker, address = start_broker(directory)
-        try:
-            ready_seconds = time.perf_counter() - started
-            console.print(f"[bold]penstock[/] is ready on {address} after {ready_seconds:.2f} s")
-            create_topic(address)
-            produce_seconds, acknowledged = produce(address)
-            consume_seconds, counts, disorder = consume(address, acknowledged)
-            copied = copy_exactly_once(address)
-        finally:
-            broker.send_signal(signal.SIGTERM)
-            broker.wait(timeout=20)
-        show(produce_seconds, consume_seconds, counts)
-        console.print(f"{copied:,} copied to [bold]{COPIED}[/] in transactions, each exactly once")
-        complete = sum(counts.values()) == acknowledged == MESSAGES and not disorder
-        console.print(
-            f"{acknowledged:,} acknowledged, {sum(counts.values()):,} read back, {disorder} out of order: "
-            + ("[green]all there, in order[/]" if complete else "[red]something is wrong[/]")
-        )
-        return 0 if complete and copied == COPIED_MESSAGES and broker.returncode == 0 else 1
+        yield
+        self.rows.append((what, records, time.perf_counter() - started))
+
+    def expect(self, is_so: bool, sentence: str) -> None:
+        """Say it, and remember if it is not so."""
+        console.print(f"  [green]✓[/] {sentence}" if is_so else f"  [red]✗ not so:[/] {sentence}")
+        if not is_so:
+            self.problems.append(sentence)
 
 
-def start_broker(directory: str) -> tuple[subprocess.Popen[str], str]:
-    """Start ``penstock serve`` on a free port and wait for its one line."""
-    command = [sys.executable, "-m", "penstock", "serve", "--listen", "127.0.0.1:0", "--data-dir", directory]
-    broker = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    assert broker.stdout is not None
-    line = broker.stdout.readline().strip()
-    if not line.startswith("penstock ready on "):
-        raise SystemExit(f"The broker did not start: {line or 'it said nothing'}")
-    return broker, line.removeprefix("penstock ready on ")
-
-
-def create_topic(address: str) -> None:
-    """Create the topic and wait for the answer."""
-    admin = AdminClient({"bootstrap.servers": address})
-    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(10)
-    console.print(f"created topic [bold]{TOPIC}[/] with {PARTITIONS} partitions")
-
-
-def produce(address: str) -> tuple[float, int]:
-    """Send keyed orders; count those the broker says are on disk."""
-    acknowledged = 0
-
-    def on_delivery(error: KafkaError | None, message: object) -> None:
-        nonlocal acknowledged
-        acknowledged += error is None
-
-    producer = Producer(
-        {"bootstrap.servers": address, "acks": "all", "enable.idempotence": True, "linger.ms": 5}
-    )
+def main(orders: int) -> int:
+    """Run all of it."""
+    report = Report()
     started = time.perf_counter()
-    for number in track(range(MESSAGES), "producing, acks=all", console=console):
-        product = PRODUCTS[number % len(PRODUCTS)]
-        while True:
-            try:
-                producer.produce(
-                    TOPIC, f"{number}".encode().rjust(100, b"."), product, on_delivery=on_delivery
-                )
-                break
-            except BufferError:
-                producer.poll(0.05)
-        if number % 1000 == 0:
-            producer.poll(0)
-    producer.flush(30)
-    return time.perf_counter() - started, acknowledged
+    with Broker(process=True) as broker:
+        seconds = time.perf_counter() - started
+        say(f"one broker: penstock serve, ready on {broker.bootstrap_servers} after {seconds:.2f} s")
+        with Admin(bootstrap_servers=broker.bootstrap_servers) as admin:
+            admin.create_topic(ORDERS, partitions=4)
+            admin.create_topic(INVOICES)
+        produce(broker.bootstrap_servers, orders, report)
+        consume(broker.bootstrap_servers, orders, report)
+        copy_exactly_once(broker.bootstrap_servers, orders // 10, report)
+        analyze(broker.bootstrap_servers)
+    lose_a_broker(orders // 10, report)
+    show(report)
+    return 1 if report.problems else 0
 
 
-def consume(address: str, expected: int) -> tuple[float, Counter[str], int]:
-    """Read everything back; count per product, and whatever is out of order within one."""
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "demo", "enable.auto.commit": False})
-    consumer.assign([TopicPartition(TOPIC, number, 0) for number in range(PARTITIONS)])
-    counts: Counter[str] = Counter()
-    last: dict[str, int] = {}
+def produce(servers: str, orders: int, report: Report) -> None:
+    """Send keyed orders of 100 bytes. The defaults are the safe ones: acks=all, idempotent."""
+    with report.timed("produced", orders), Producer(bootstrap_servers=servers) as producer:
+        for number in track(range(orders), "  producing", console=console, transient=True):
+            producer.send(ORDERS, b"%100d" % number, PRODUCTS[number % len(PRODUCTS)])
+        producer.flush()
+        failed = producer.metrics().records_failed
+    report.expect(failed == 0, f"{orders:,} orders acknowledged, each of them on disk before")
+
+
+def consume(servers: str, orders: int, report: Report) -> None:
+    """Read them as a member of a group; orders of one product must come in order."""
+    last: dict[bytes, int] = {}
+    counts: Counter[bytes] = Counter()
     disorder = 0
-    started = time.perf_counter()
-    deadline = started + 60
-    while (missing := expected - sum(counts.values())) > 0 and time.perf_counter() < deadline:
-        for message in consumer.consume(min(10_000, missing), timeout=1.0):
-            if message.error():
-                raise SystemExit(f"Reading failed: {message.error()}")
-            product, number = message.key().decode(), int(message.value().lstrip(b"."))
-            disorder += number <= last.get(product, -1)
-            last[product] = number
-            counts[product] += 1
-    seconds = time.perf_counter() - started
-    consumer.close()
-    return seconds, counts, disorder
+    with (
+        report.timed("consumed in a group", orders),
+        Consumer(bootstrap_servers=servers, group_id="billing", auto_offset_reset="earliest") as consumer,
+    ):
+        consumer.subscribe(ORDERS)
+        for message in consumer.messages(idle_timeout=WAIT_SECONDS):
+            number = int(message.value)
+            disorder += number <= last.get(message.key, -1)
+            last[message.key] = number
+            counts[message.key] += 1
+            if counts.total() >= orders:
+                break
+    report.expect(counts.total() == orders, f"{counts.total():,} orders read back")
+    report.expect(disorder == 0, f"{disorder} of them out of order")
 
 
-def copy_exactly_once(address: str) -> int:
-    """Copy orders as a member of a group, records and offsets in one transaction; count what came of it.
-
-    Every third transaction is aborted and done again: readers of committed records see nothing of that.
-    """
-    consumer = Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "copier",
-            "auto.offset.reset": "earliest",
-            "enable.auto.commit": False,
-        }
+def copy_exactly_once(servers: str, wanted: int, report: Report) -> None:
+    """Copy orders to invoices, with the offsets in the same transactions; abort every third on the way."""
+    copied = aborted = number = 0
+    with (
+        report.timed("copied exactly once", wanted),
+        Consumer(
+            bootstrap_servers=servers,
+            group_id="copier",
+            auto_offset_reset="earliest",
+            enable_auto_commit=False,
+        ) as consumer,
+        Producer(bootstrap_servers=servers, transactional_id="copier") as producer,
+    ):
+        consumer.subscribe(ORDERS)
+        while copied < wanted:
+            messages = consumer.poll(WAIT_SECONDS, max_records=min(wanted // TRANSACTIONS, wanted - copied))
+            number += 1
+            with producer.transaction() as transaction:
+                send_copies(producer, messages)
+                transaction.send_offsets(consumer)
+                if number % 3 == 0:
+                    transaction.abort()
+            if number % 3 == 0:
+                consumer.rewind()
+                aborted += 1
+            else:
+                copied += len(messages)
+    found = read_all(servers, INVOICES, wanted)
+    is_once = len(found) == len(set(found)) == wanted
+    report.expect(
+        is_once, f"{wanted:,} invoices, each exactly once, though {aborted} transactions were aborted"
     )
-    producer = Producer({"bootstrap.servers": address, "transactional.id": "copier", "linger.ms": 5})
-    producer.init_transactions(30)
-    consumer.subscribe([TOPIC])
-    copied = 0
-    for number in track(range(COPIED_MESSAGES // COPIES_PER_TRANSACTION), "copying", console=console):
-        batch = consumer.consume(COPIES_PER_TRANSACTION, timeout=15)
-        for is_commit in (False, True) if number % 3 == 2 else (True,):
-            producer.begin_transaction()
-            for message in batch:
-                producer.produce(COPIED, message.value(), message.key())
-            producer.send_offsets_to_transaction(
-                consumer.position(consumer.assignment()), consumer.consumer_group_metadata()
-            )
-            producer.commit_transaction() if is_commit else producer.abort_transaction()
-        copied += len(batch)
-    consumer.close()
-    return copied if count_committed(address) == copied else -1
 
 
-def count_committed(address: str) -> int:
-    """How many different copies a reader of committed records finds, or -1 if one is there twice."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": address,
-            "group.id": "auditor",
-            "isolation.level": "read_committed",
-            "enable.partition.eof": True,
-        }
-    )
-    consumer.assign([TopicPartition(COPIED, 0, 0)])
+def send_copies(producer: Producer, messages: list[Message]) -> None:
+    """An invoice for each order."""
+    for message in messages:
+        producer.send(INVOICES, message.value, message.key)
+
+
+def analyze(servers: str) -> None:
+    """What the files hold; the command line has the analysis."""
+    say("what is stored, aborted copies included: penstock storage analyze")
+    command = [sys.executable, "-m", "penstock", "storage", "analyze"]
+    environment = {**os.environ, "PENSTOCK_BOOTSTRAP_SERVER": servers}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        console.print(f"  {line}", markup=False)
+
+
+def lose_a_broker(payments: int, report: Report) -> None:
+    """Three brokers, three copies; the leader is killed by SIGKILL when half of the payments are sent."""
+    logging.getLogger("penstock.client").setLevel(logging.CRITICAL)  # that a broker is gone is no news here
+    with Cluster(3, process=True, settings=QUICK_TO_NOTICE) as cluster:
+        say(f"three brokers: {cluster.bootstrap_servers}")
+        cluster.create_topic(PAYMENTS, 3, replication_factor=3, min_insync_replicas=2)
+        values = [b"payment %d" % number for number in range(payments)]
+        with (
+            report.timed("produced to three replicas, a leader killed", payments),
+            Producer(bootstrap_servers=cluster.bootstrap_servers) as producer,
+        ):
+            for number, value in enumerate(values):
+                producer.send(PAYMENTS, value)
+                if number == payments // 2:
+                    victim = cluster.leader(PAYMENTS)
+                    victim.kill()
+                    console.print(f"  broker {victim.node_id}, a leader, is killed after {number:,} payments")
+            producer.flush(WAIT_SECONDS)
+            failed = producer.metrics().records_failed
+        found = read_all(cluster.bootstrap_servers, PAYMENTS, payments, partitions=3)
+        report.expect(failed == 0, f"{payments:,} payments acknowledged by those who are left")
+        lost, doubled = len(set(values) - set(found)), len(found) - len(set(found))
+        report.expect(lost == doubled == 0, f"{lost} payments lost, {doubled} doubled")
+
+
+def read_all(servers: str, topic: str, expected: int, partitions: int = 1) -> list[bytes]:
+    """All committed values, and a look for more than were expected."""
     found: list[bytes] = []
-    deadline = time.perf_counter() + 30
-    while time.perf_counter() < deadline:
-        messages = consumer.consume(10_000, timeout=0.2)
-        found += [message.value() for message in messages if message.error() is None]
-        if any(message.error() is not None for message in messages):
-            break  # the end
-    consumer.close()
-    return len(found) if len(set(found)) == len(found) else -1
+    with Consumer(bootstrap_servers=servers) as consumer:
+        consumer.assign({(topic, number): 0 for number in range(partitions)})
+        while len(found) < expected and (messages := consumer.poll(WAIT_SECONDS)):
+            found += [message.value for message in messages]
+        found += [message.value for message in consumer.poll(0.5)]
+    return found
 
 
-def show(produce_seconds: float, consume_seconds: float, counts: Counter[str]) -> None:
-    """The numbers, as tables."""
-    rates = Table("", "messages", "seconds", "messages/s", "MB/s", title="100-byte orders, acks=all, flushed")
-    for name, seconds in (("produced", produce_seconds), ("consumed", consume_seconds)):
-        rates.add_row(
-            name,
-            f"{MESSAGES:,}",
-            f"{seconds:.2f}",
-            f"{MESSAGES / seconds:,.0f}",
-            f"{MESSAGES * 100 / seconds / 1e6:.1f}",
-        )
-    console.print(rates)
-    orders = Table("product", "orders", "", title="what came back")
-    for product, count in sorted(counts.items()):
-        orders.add_row(product, f"{count:,}", "█" * round(30 * count / max(counts.values())))
-    console.print(orders)
+def say(sentence: str) -> None:
+    """A headline."""
+    console.print(f"[bold cyan]{sentence}[/]")
+
+
+def show(report: Report) -> None:
+    """The numbers."""
+    table = Table("", title="acks=all, flushed before every acknowledgement", title_justify="left")
+    for name in ("records", "seconds", "records/s"):
+        table.add_column(name, justify="right")
+    for what, records, seconds in report.rows:
+        table.add_row(what, f"{records:,}", f"{seconds:.2f}", f"{records / seconds:,.0f}")
+    console.print(table)
+    console.print("[red]something is wrong[/]" if report.problems else "[green]all there, in order, once[/]")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--orders", type=int, default=200_000, help="how many to send (200000)")
+    chosen = parser.parse_args()
+    with playground.quiet_end():
+        sys.exit(main(max(1_000, chosen.orders)))

@@ -1,0 +1,1 @@
+"""An order service: takes orders, tells billing, loses none."""
