@@ -17,7 +17,7 @@ install: .venv/.base  ## install Penstock into .venv
 run: .venv/.base  ## run a broker on 127.0.0.1:9092
 	$(BIN)/penstock serve
 
-demo: .venv/.base  ## the main job end to end: serve, produce, consume, copy exactly once, show the numbers
+demo: .venv/.base  ## the main job end to end: produce, consume, copy exactly once, kill a broker, show the numbers
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
@@ -52,6 +52,7 @@ interop: .venv/.dev  ## the client tests and the copy loop, unchanged, against N
 bench: .venv/.base  ## the benchmark tables (about ten minutes)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/clients.py
 
 clean:  ## remove what the targets made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -8,21 +8,18 @@ back from every shard of ``__consumer_offsets``. Nothing is asserted but that th
 import argparse
 import asyncio
 import itertools
-import json
-import os
 import signal
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from group_wire import ClassicMember, ModernMember, WireConnection, check
-from subjects import PenstockProcess, machine
-from table import Line, as_json, as_markdown, print_lines
+from report import new_parser, report
+from subjects import PenstockProcess
+from table import Line
 
 from penstock.bench.connection import parse_address
 from penstock.bench.topics import create_topic
@@ -56,30 +53,15 @@ RETRIED = (
 
 def main() -> None:
     """Measure, print, and write what was asked for."""
-    options = _options()
-    facts = {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": machine()}
-    with tempfile.TemporaryDirectory(prefix=".penstock-bench-", dir=options.directory) as temporary:
-        load_before = os.getloadavg()[0]
-        lines = list(_all_lines(Path(temporary), options))
-    facts["load average"] = f"{load_before:.1f} before, {os.getloadavg()[0]:.1f} after"
-    print_lines(lines)
-    if options.json:
-        options.json.write_text(json.dumps(as_json(lines, facts), indent=2) + "\n")
-    if options.markdown:
-        options.markdown.write_text(as_markdown(lines, facts))
+    report(_all_lines, _options())
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = new_parser(__doc__)
     add = parser.add_argument
     add("--members", type=int, default=100, help="of the group that rebalances (default: 100)")
     add("--groups", type=int, default=10_000, help="with offsets, at the restart (default: 10,000)")
     add("--offsets", type=int, default=10, help="of each of them (default: 10)")
-    add("--directory", type=Path, default=Path(), help="where the disk to use is (default: here)")
-    add("--json", type=Path, metavar="FILE", help="write everything that was measured")
-    add("--markdown", type=Path, metavar="FILE", help="write the table for a page")
     return parser.parse_args()
 
 

@@ -9,22 +9,19 @@ machine are to be read, not to be failed on.
 """
 
 import argparse
-import json
 import os
-import shlex
 import signal
 import statistics
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from baselines import dd_megabytes_per_second, sink
-from subjects import NO_FLUSH, PenstockProcess, Subject, machine
-from table import Line, as_json, as_markdown, print_lines
+from report import new_parser, report
+from subjects import NO_FLUSH, PenstockProcess, Subject
+from table import Line
 
 from penstock.bench.connection import parse_address
 from penstock.bench.disk import measure_flushes
@@ -44,37 +41,17 @@ NO_FLUSH_MEGABYTES_ASKED = 400.0
 
 def main() -> None:
     """Measure, print, and write what was asked for."""
-    options = _options()
-    facts = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "machine": machine(),
-        "command": shlex.join(["python", "benchmarks/run.py", *sys.argv[1:]]),
-    }
-    with tempfile.TemporaryDirectory(prefix=".penstock-bench-", dir=options.directory) as temporary:
-        load_before = os.getloadavg()[0]
-        lines = list(_all_lines(Path(temporary), options))
-    # Of the last minute: before, what others were doing on this machine; after, that and the benchmark.
-    facts["load average"] = f"{load_before:.1f} before, {os.getloadavg()[0]:.1f} after"
-    print_lines(lines)
-    if options.json:
-        options.json.write_text(json.dumps(as_json(lines, facts), indent=2) + "\n")
-    if options.markdown:
-        options.markdown.write_text(as_markdown(lines, facts))
+    report(_all_lines, _options())
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = new_parser(__doc__)
     add = parser.add_argument
     add("--seconds", type=float, default=5.0, help="how long each row is measured (default: 5)")
     add("--warm-up", type=float, default=1.0, help="seconds before that, which do not count (default: 1)")
     add("--peer", action="append", default=[], metavar="NAME=HOST:PORT", help="a broker to put beside")
     add("--rows", nargs="*", metavar="KEY", help=f"only these of: {' '.join(row.key for row in ROWS)}")
-    add("--directory", type=Path, default=Path(), help="where the disk to use is (default: here)")
     add("--dd-megabytes", type=int, default=1024, help="how much dd writes (default: 1024)")
-    add("--json", type=Path, metavar="FILE", help="write everything that was measured")
-    add("--markdown", type=Path, metavar="FILE", help="write the table for a page")
     return parser.parse_args()
 
 

@@ -88,7 +88,8 @@ def commands_page() -> str:
             "Generated from `penstock.cli`. Commands that talk to a cluster talk to any that is compatible",
             "with Kafka; it is named by `--bootstrap-server HOST:PORT` or `PENSTOCK_BOOTSTRAP_SERVER`. With",
             "`--json` they print JSON, for programs. They exit with 0 when all is done, with 1 when it could",
-            "not be done, and with 2 when what was typed makes no sense.",
+            "not be done, and with 2 when what was typed makes no sense; [cli.md](../cli.md) has all codes,",
+            "and shows the commands at work.",
             *_command_sections(),
             "",
         ]
