@@ -65,5 +65,5 @@ clean:  ## remove what the targets made
 	touch $@
 
 .venv/.dev: .venv/.base pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
 	touch $@

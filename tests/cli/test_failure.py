@@ -3,7 +3,6 @@
 import pytest
 
 from penstock.cli.failure import CommandFailed, ExitCode, exit_code_of, report
-from penstock.cli.wire_client.errors import NotServedError, RefusedError, UnreachableError
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import (
     DirectoryInUseError,
@@ -14,6 +13,7 @@ from penstock.model.errors import (
     StorageError,
     UsageError,
 )
+from penstock.wire_client.errors import NotServedError, RefusedError, UnreachableError
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from tests.meta.source_tree import Module, module_of, modules, references
 
-PROGRAMS = ("bench/", "cli/", "client/", "testing/")
+PROGRAMS = ("bench/", "cli/", "client/", "spark/", "testing/", "wire_client/")
 """Run by people beside a broker, or round it, never inside one; clients run inside people's own programs."""
 
 

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Mapping
 from enum import IntEnum
 
-from penstock.cli.wire_client.errors import NotServedError, RefusedError, UnreachableError
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import (
     DirectoryInUseError,
@@ -13,6 +12,7 @@ from penstock.model.errors import (
     PenstockError,
     UsageError,
 )
+from penstock.wire_client.errors import NotServedError, RefusedError, UnreachableError
 
 _REFUSAL_HINTS: Mapping[int, str] = {
     ErrorCode.GROUP_ID_NOT_FOUND: "See what there is with `penstock group list`.",

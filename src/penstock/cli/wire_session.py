@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.librdkafka import START_ONE, bootstrap_addresses
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Address
-from penstock.cli.wire_client.errors import UnreachableError
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address
+from penstock.wire_client.errors import UnreachableError
 
 
 @contextmanager

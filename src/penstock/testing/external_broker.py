@@ -4,11 +4,11 @@ from typing import Any, NoReturn
 
 import pytest
 
-from penstock.cli.wire_client.connection import Address, Connection
 from penstock.config.listeners import parse_server
 from penstock.testing.broker import Broker
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.schema import Struct
+from penstock.wire_client.connection import Address, Connection
 
 
 class ExternalHome:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.cli.wire_client.connection import Address, Connection
 from penstock.model.errors import UsageError
 from penstock.testing.broker_process import BrokerProcess
 from penstock.testing.directory_disk import TEMPORARY_PREFIX
 from penstock.testing.machine import HOST, Port
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.schema import Struct
+from penstock.wire_client.connection import Address, Connection
 
 
 class ProcessHome:

@@ -11,7 +11,6 @@ from tests.cli.scripted_broker import HangUpError, Placed, ScriptedBroker, place
 from tests.cli.terminal import Terminal
 
 from penstock.cli import progress
-from penstock.cli.wire_client import cluster as cluster_module
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.alter_partition_reassignments import (
@@ -39,6 +38,7 @@ from penstock.wire.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
+from penstock.wire_client import cluster as cluster_module
 
 DYNAMIC = 1
 Key = tuple[str, int]

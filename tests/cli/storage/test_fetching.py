@@ -6,13 +6,13 @@ from tests.analysis.analysis_testing import keyed
 from tests.cli.scripted_broker import ScriptedBroker, scripted_cluster
 
 from penstock.cli.storage.fetching import Fetching, OffsetRange
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Address
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.records.builder import build_batch
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address
 
 ORDERS = TopicPartition("orders", 0)
 

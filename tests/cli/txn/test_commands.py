@@ -10,11 +10,11 @@ from tests.broker_process import wait_until
 from tests.cli.terminal import Terminal
 from tests.conftest import EXTERNAL_BOOTSTRAP, MakeServer, UniqueName
 
-from penstock.cli.wire_client.connection import Address, Connection
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from penstock.wire_client.connection import Address, Connection
 
 pytestmark = pytest.mark.slow
 

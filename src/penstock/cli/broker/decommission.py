@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from penstock.cli.durations import format_duration
 from penstock.cli.failure import CommandFailed
 from penstock.cli.progress import watch
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.controller import ask_controller
-from penstock.cli.wire_client.errors import RefusedError, check
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.decommission_broker import (
     DecommissionBrokerRequest,
     DecommissionBrokerResponse,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.controller import ask_controller
+from penstock.wire_client.errors import RefusedError, check
 
 _ADD_ROOM = frozenset({ErrorCode.POLICY_VIOLATION, ErrorCode.INVALID_REPLICATION_FACTOR})
 """The answers that mean that the others could not hold what the broker holds."""

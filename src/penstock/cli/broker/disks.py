@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.errors import WireClientError, check
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResult
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.errors import WireClientError, check
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,6 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.controller import ask_controller
-from penstock.cli.wire_client.errors import check
 from penstock.model.names import METADATA_TOPIC
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_quorum import (
@@ -16,6 +13,9 @@ from penstock.wire.messages.describe_quorum import (
     ReplicaState,
     TopicRequest,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.controller import ask_controller
+from penstock.wire_client.errors import check
 
 
 class QuorumRole(StrEnum):

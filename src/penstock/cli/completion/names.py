@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 
 from penstock.cli.librdkafka import bootstrap_addresses
-from penstock.cli.wire_client.connection import Address, Connection
-from penstock.cli.wire_client.errors import WireClientError
 from penstock.model.errors import UsageError
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.list_groups import ListGroupsRequest
 from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.errors import WireClientError
 
 SECONDS_MAX = 1.0
 """For all of it."""

@@ -54,8 +54,8 @@ def describe(
     and flags) or the default.
     """
     from penstock.cli.config.report import config_as_json, is_changed, print_configs
-    from penstock.cli.wire_client.configs import describe_config
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.configs import describe_config
 
     resource = resource_of(kind, name)
     with connected(bootstrap_server) as cluster:
@@ -126,8 +126,8 @@ def _change(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    from penstock.cli.wire_client.configs import alter_configs
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.configs import alter_configs
 
     if not changes:
         raise UsageError(f"Say which settings of {resource_text(resource)}.")

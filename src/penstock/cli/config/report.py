@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.cli.output import print_table
-from penstock.cli.wire_client.configs import DescribedConfig, DescribedSource
 from penstock.config.settings import ConfigSource
+from penstock.wire_client.configs import DescribedConfig, DescribedSource
 
 SECRET = "(secret)"
 

@@ -8,7 +8,7 @@ from penstock.metadata.resources import ALL_BROKERS, ConfigResource, ResourceTyp
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from penstock.cli.wire_client.cluster import Cluster
+    from penstock.wire_client.cluster import Cluster
 
 
 class Kind(StrEnum):

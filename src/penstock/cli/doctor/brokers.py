@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from penstock.cli.doctor.finding import Finding, ok, problem, warning
 from penstock.cli.librdkafka import bootstrap_addresses
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Address, Connection
-from penstock.cli.wire_client.errors import NotServedError, UnreachableError, WireClientError
 from penstock.wire.api_keys import APIS, ApiKey
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.errors import NotServedError, UnreachableError, WireClientError
 
 _ADVERTISED = (
     "Clients are told this address: let the broker say one that they can reach, with advertised.listeners."

@@ -4,9 +4,9 @@ import errno
 import socket
 
 from penstock.cli.doctor.finding import Finding, ok, problem, warning
-from penstock.cli.wire_client.connection import Address, Connection
-from penstock.cli.wire_client.errors import WireClientError
 from penstock.config.listeners import Listener
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.errors import WireClientError
 
 _CHECK = "port"
 _ANSWER_SECONDS_MAX = 3.0

@@ -6,11 +6,6 @@ from typing import NamedTuple
 from penstock.cli.failure import CommandFailed
 from penstock.cli.group.offsets import committed_offsets
 from penstock.cli.partition_choice import PartitionChoice, chosen_partitions
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.coordinators import Coordinated, ask_coordinator, ask_coordinators
-from penstock.cli.wire_client.errors import RefusedError, check
-from penstock.cli.wire_client.topics import by_topic
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -21,6 +16,11 @@ from penstock.wire.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.coordinators import Coordinated, ask_coordinator, ask_coordinators
+from penstock.wire_client.errors import RefusedError, check
+from penstock.wire_client.topics import by_topic
 
 
 class Deletion(NamedTuple):

@@ -9,17 +9,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Address, Connection
-from penstock.cli.wire_client.coordinators import Coordinated, ask_coordinators, find_coordinators
-from penstock.cli.wire_client.errors import check
-from penstock.cli.wire_client.topics import by_topic
 from penstock.groups.consumer_protocol import PROTOCOL_TYPE, read_assignment, read_subscription
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages import consumer_group_describe as consumer_wire
 from penstock.wire.messages import describe_groups as classic_wire
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.coordinators import Coordinated, ask_coordinators, find_coordinators
+from penstock.wire_client.errors import check
+from penstock.wire_client.topics import by_topic
 
 CLASSIC = "classic"
 CONSUMER = "consumer"

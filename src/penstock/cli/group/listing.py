@@ -13,9 +13,9 @@ from penstock.cli.group.description import (
     describe_consumer_groups,
 )
 from penstock.cli.group.offsets import Progress, committed_offsets, end_offsets, total_lag
-from penstock.cli.wire_client.cluster import Cluster
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.list_groups import ListedGroup, ListGroupsRequest
+from penstock.wire_client.cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.cli.group.description import GroupDescription, Member
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.coordinators import Coordinated, ask_coordinators
-from penstock.cli.wire_client.errors import check
-from penstock.cli.wire_client.topics import offsets_at
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -21,6 +16,11 @@ from penstock.wire.messages.offset_fetch import (
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.coordinators import Coordinated, ask_coordinators
+from penstock.wire_client.errors import check
+from penstock.wire_client.topics import offsets_at
 
 Offsets = Mapping[TopicPartition, int]
 

@@ -9,8 +9,8 @@ from penstock.cli.group.listing import GroupListing
 from penstock.cli.group.offsets import Progress, total_lag
 from penstock.cli.group.reset import Reset
 from penstock.cli.output import print_table
-from penstock.cli.wire_client.topics import by_topic
 from penstock.model.ids import TopicPartition
+from penstock.wire_client.topics import by_topic
 
 UNKNOWN = "-"
 """In the place of a value that is not there."""

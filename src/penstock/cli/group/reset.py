@@ -9,11 +9,6 @@ from penstock.cli.group.description import GroupDescription, describe_groups
 from penstock.cli.group.offsets import BY_NAME_VERSION_MAX, Offsets, committed_offsets, end_offsets
 from penstock.cli.group.reset_target import Reference, Situation, Target, new_offset
 from penstock.cli.partition_choice import PartitionChoice, chosen_partitions
-from penstock.cli.wire_client.cluster import PASSING, Cluster
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.coordinators import Coordinated, ask_coordinator
-from penstock.cli.wire_client.errors import check
-from penstock.cli.wire_client.topics import by_topic, find_leaders, offsets_at
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -23,6 +18,11 @@ from penstock.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from penstock.wire_client.cluster import PASSING, Cluster
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.coordinators import Coordinated, ask_coordinator
+from penstock.wire_client.errors import check
+from penstock.wire_client.topics import by_topic, find_leaders, offsets_at
 
 _GROUP_IS_ACTIVE = frozenset(
     {

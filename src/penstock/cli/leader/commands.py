@@ -46,8 +46,8 @@ def elect(
     if unclean and not choice:
         raise UsageError("--unclean loses records: name the partitions with --topic.")
     from penstock.cli.leader.election import elect_leaders
-    from penstock.cli.wire_client.topics import find_leaders
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.topics import find_leaders
 
     with connected(bootstrap_server) as cluster:
         chosen = chosen_partitions(choice, find_leaders(cluster, choice)) if choice else None

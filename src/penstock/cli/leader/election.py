@@ -5,10 +5,6 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from penstock.cli.failure import CommandFailed
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.controller import ask_controller
-from penstock.cli.wire_client.errors import RefusedError, check
-from penstock.cli.wire_client.topics import by_topic
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -18,6 +14,10 @@ from penstock.wire.messages.elect_leaders import (
     ElectLeadersRequest,
     TopicPartitions,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.controller import ask_controller
+from penstock.wire_client.errors import RefusedError, check
+from penstock.wire_client.topics import by_topic
 
 _ELECTION_TYPE_VERSION = 1
 """Of ElectLeaders: the first in which there is more than one kind of election."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.nodes.processes import Node, Stages
-from penstock.cli.wire_client.connection import Address
+from penstock.wire_client.connection import Address
 
 META_PROPERTIES = "meta.properties"
 """What every directory of a broker has, once the broker belongs to a cluster."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from penstock.cli.nodes.plan import PlannedNode, numbered_directories, start_order
 from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
 from penstock.cli.nodes.processes import READY_PREFIX, RunningNode, Supervision, run_nodes
-from penstock.cli.wire_client.connection import Address
 from penstock.config.broker_config import BrokerConfig
 from penstock.config.listeners import Listener
 from penstock.config.settings import ConfigSource
+from penstock.wire_client.connection import Address
 
 NOUN = "worker"
 _JOIN = "controller.quorum.bootstrap.servers"

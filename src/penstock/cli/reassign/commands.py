@@ -15,7 +15,7 @@ from penstock.model.errors import UsageError
 if TYPE_CHECKING:
     from penstock.cli.reassign.moves import Refusals
     from penstock.cli.reassign.plan import Assignment, Move
-    from penstock.cli.wire_client.cluster import Cluster
+    from penstock.wire_client.cluster import Cluster
 
 PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="A plan, in Kafka's JSON form.")]
 OptionalPlanFile = Annotated[
@@ -222,7 +222,7 @@ def cancel(
 def _begin(cluster: "Cluster", assignment: "Assignment", moves: "list[Move]", rate: int | None) -> "Refusals":
     from penstock.cli.reassign.moves import begin_moves
     from penstock.cli.reassign.throttle import remove_throttle, set_throttle
-    from penstock.cli.wire_client.errors import WireClientError
+    from penstock.wire_client.errors import WireClientError
 
     if rate is None:
         return begin_moves(cluster, assignment)

@@ -9,10 +9,10 @@ from penstock.cli.failure import CommandFailed
 from penstock.cli.progress import watch
 from penstock.cli.reassign.moves import OngoingMove, ongoing_moves
 from penstock.cli.reassign.plan import Assignment, Move, Replicas
-from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
-from penstock.cli.wire_client.errors import check
-from penstock.cli.wire_client.topics import ABSENT
 from penstock.model.ids import TopicPartition
+from penstock.wire_client.cluster import PASSING, Cluster, attempts
+from penstock.wire_client.errors import check
+from penstock.wire_client.topics import ABSENT
 
 _LIST_TOPICS = "See what there is with `penstock topic list`."
 

@@ -6,10 +6,6 @@ from typing import Any
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.reassign.plan import Assignment, Replicas
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.controller import ask_controller
-from penstock.cli.wire_client.errors import NotServedError, RefusedError, check
-from penstock.cli.wire_client.topics import PARTITIONS_PER_REQUEST_MAX, by_topic
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -22,6 +18,10 @@ from penstock.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.controller import ask_controller
+from penstock.wire_client.errors import NotServedError, RefusedError, check
+from penstock.wire_client.topics import PARTITIONS_PER_REQUEST_MAX, by_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

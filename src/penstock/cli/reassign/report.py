@@ -7,8 +7,8 @@ from penstock.cli.output import print_table
 from penstock.cli.reassign.execution import MoveStatus
 from penstock.cli.reassign.plan import Move
 from penstock.cli.sizes import format_bytes
-from penstock.cli.wire_client.errors import RefusedError
 from penstock.model.ids import TopicPartition
+from penstock.wire_client.errors import RefusedError
 
 UNKNOWN = "-"
 

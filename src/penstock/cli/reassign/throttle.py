@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 
 from penstock.cli.reassign.plan import Move
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.configs import (
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.configs import (
     alter_configs,
     broker_resource,
     changed_configs,

@@ -15,12 +15,12 @@ from penstock.analysis.stored_partition import StoredPartition, find_partitions
 from penstock.cli.failure import CommandFailed
 from penstock.cli.progress import advancing
 from penstock.cli.storage.fetching import FetchedBatch, Fetching, OffsetRange, stored_ranges
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.topics import find_leaders
 from penstock.model.ids import TopicPartition
 from penstock.records.batch import crc_matches
 from penstock.records.errors import CorruptBatchError
 from penstock.storage.filesystem import FileSystem
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.topics import find_leaders
 
 KEYS_TOTAL_MAX = 1_000_000
 """Remembered by all partitions together."""

@@ -7,15 +7,15 @@ one answer of a broker, whose size the request limits.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.errors import check
-from penstock.cli.wire_client.topics import by_leader, by_topic, find_leaders, offsets_at
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.records.batch import BatchHeader, split_batches
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from penstock.wire_client.cluster import PASSING, Cluster, attempts
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import check
+from penstock.wire_client.topics import by_leader, by_topic, find_leaders, offsets_at
 
 ANSWER_BYTES_MAX = 8 * 1024 * 1024
 PARTITION_BYTES_MAX = 1024 * 1024

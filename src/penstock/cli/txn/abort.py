@@ -10,11 +10,6 @@ from typing import Any, NamedTuple
 from penstock.cli.failure import CommandFailed
 from penstock.cli.txn.description import Transaction, describe_transactions
 from penstock.cli.txn.producers import OpenTransaction, open_transactions, transactions_of, waits_for
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.coordinators import Coordinated, ask_coordinator
-from penstock.cli.wire_client.errors import RefusedError, check
-from penstock.cli.wire_client.topics import ask_leaders
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -25,6 +20,11 @@ from penstock.wire.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.coordinators import Coordinated, ask_coordinator
+from penstock.wire_client.errors import RefusedError, check
+from penstock.wire_client.topics import ask_leaders
 
 _ABORT = False
 """How a marker says that the transaction did not happen."""

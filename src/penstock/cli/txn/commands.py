@@ -12,9 +12,9 @@ from penstock.cli.failure import CommandFailed
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
 from penstock.cli.output import print_json, working
 from penstock.cli.partition_choice import chosen_partitions, parse_partition_choice
-from penstock.cli.wire_client.errors import RefusedError
 from penstock.model.errors import UsageError
 from penstock.model.ids import TopicPartition
+from penstock.wire_client.errors import RefusedError
 
 
 class TransactionState(StrEnum):
@@ -172,8 +172,8 @@ def find_hanging(
     choice = parse_partition_choice(topic or ())
     from penstock.cli.txn.producers import hanging, open_transactions
     from penstock.cli.txn.report import print_open
-    from penstock.cli.wire_client.topics import find_leaders
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.topics import find_leaders
 
     now_ms = _now_ms()
     with connected(bootstrap_server) as cluster, working("Asking the leaders of all partitions"):

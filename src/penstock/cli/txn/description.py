@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.coordinators import Coordinated, ask_coordinators, find_coordinators
-from penstock.cli.wire_client.errors import check
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages import describe_transactions as wire
 from penstock.wire.messages.list_transactions import ListTransactionsRequest
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.coordinators import Coordinated, ask_coordinators, find_coordinators
+from penstock.wire_client.errors import check
 
 OPEN_STATES = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
 """Those in which partitions wait for the end of a transaction."""

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from penstock.cli.txn.description import Transaction, describe_transactions, list_transactions
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.errors import check
-from penstock.cli.wire_client.topics import ask_leaders, by_topic
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages import describe_producers as wire
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import check
+from penstock.wire_client.topics import ask_leaders, by_topic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from penstock.cli.group.report import UNKNOWN, or_unknown
 from penstock.cli.output import print_table
 from penstock.cli.txn.description import Transaction, TransactionListing
 from penstock.cli.txn.producers import OpenTransaction
-from penstock.cli.wire_client.connection import Address
 from penstock.model.ids import TopicPartition
+from penstock.wire_client.connection import Address
 
 
 def print_listing(listings: Sequence[TransactionListing], now_ms: int) -> None:

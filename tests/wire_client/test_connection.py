@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 import pytest
 from tests.cli.scripted_broker import HangUpError, ScriptedBroker, scripted_cluster
 
-from penstock.cli.wire_client.connection import Address, Connection
-from penstock.cli.wire_client.errors import BrokenConnectionError, NotServedError, UnreachableError
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.framing import encode_response
 from penstock.wire.messages.api_versions import ApiVersionsResponse
 from penstock.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.errors import BrokenConnectionError, NotServedError, UnreachableError
 
 
 @pytest.fixture

@@ -7,9 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.errors import check
 from penstock.metadata.resources import ALL_BROKERS, ConfigResource, ResourceType
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
@@ -21,6 +18,9 @@ from penstock.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from penstock.wire_client.cluster import PASSING, Cluster, attempts
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import check
 
 ConfigChanges = Mapping[ConfigResource, Mapping[str, str | None]]
 """New values by name; None goes back to the default."""

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
-from penstock.cli.wire_client.connection import ANSWER_SECONDS_MAX, Address, Connection
-from penstock.cli.wire_client.errors import UnreachableError, WireClientError, check
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from penstock.wire.schema import Struct
+from penstock.wire_client.connection import ANSWER_SECONDS_MAX, Address, Connection
+from penstock.wire_client.errors import UnreachableError, WireClientError, check
 
 PATIENCE_SECONDS_MAX = ANSWER_SECONDS_MAX
 _RETRY_SECONDS = 0.1

@@ -7,12 +7,12 @@ gone. Everything asked here may be asked twice: an answer that got lost does no 
 
 from typing import Any
 
-from penstock.cli.wire_client.cluster import PASSING, Cluster, attempts
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.errors import BrokenConnectionError, UnreachableError, WireClientError
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.schema import Struct
+from penstock.wire_client.cluster import PASSING, Cluster, attempts
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import BrokenConnectionError, UnreachableError, WireClientError
 
 _PASSING = PASSING | {ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT}
 

@@ -7,16 +7,6 @@ from typing import Any
 import pytest
 from tests.cli.scripted_broker import Script, ScriptedBroker, scripted_cluster
 
-from penstock.cli.wire_client import cluster as cluster_module
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.configs import (
-    alter_configs,
-    broker_resource,
-    changed_configs,
-    topic_resource,
-)
-from penstock.cli.wire_client.connection import Address
-from penstock.cli.wire_client.errors import RefusedError
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_configs import (
@@ -30,6 +20,16 @@ from penstock.wire.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
 )
+from penstock.wire_client import cluster as cluster_module
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.configs import (
+    alter_configs,
+    broker_resource,
+    changed_configs,
+    topic_resource,
+)
+from penstock.wire_client.connection import Address
+from penstock.wire_client.errors import RefusedError
 
 DYNAMIC_TOPIC, DYNAMIC_BROKER, STATIC, DEFAULT = 1, 2, 4, 5
 

@@ -3,9 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from penstock.cli.wire_client.cluster import PASSING, Answer, Cluster, attempts
-from penstock.cli.wire_client.connection import Connection
-from penstock.cli.wire_client.errors import check
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -15,6 +12,9 @@ from penstock.wire.messages.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from penstock.wire_client.cluster import PASSING, Answer, Cluster, attempts
+from penstock.wire_client.connection import Connection
+from penstock.wire_client.errors import check
 
 PARTITIONS_PER_REQUEST_MAX = 2_000
 _REQUEST_TIMEOUT_MS = 10_000

@@ -10,18 +10,18 @@ import struct
 import time
 from typing import Any, NamedTuple, Self
 
-from penstock.cli.wire_client.errors import (
+from penstock.model.errors import DecodeError
+from penstock.wire.api_keys import APIS, ApiKey
+from penstock.wire.framing import decode_response, encode_request
+from penstock.wire.messages.api_versions import ApiVersionsRequest
+from penstock.wire.schema import Struct
+from penstock.wire_client.errors import (
     BrokenConnectionError,
     NotServedError,
     UnreachableError,
     WireClientError,
     check,
 )
-from penstock.model.errors import DecodeError
-from penstock.wire.api_keys import APIS, ApiKey
-from penstock.wire.framing import decode_response, encode_request
-from penstock.wire.messages.api_versions import ApiVersionsRequest
-from penstock.wire.schema import Struct
 
 CLIENT_ID = "penstock-cli"
 CONNECT_SECONDS_MAX = 3.0

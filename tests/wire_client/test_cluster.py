@@ -7,17 +7,6 @@ from typing import Any
 import pytest
 from tests.cli.scripted_broker import HangUpError, ScriptedBroker, coordinated_by, scripted_cluster
 
-from penstock.cli.wire_client import cluster as cluster_module
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Address
-from penstock.cli.wire_client.coordinators import (
-    KEYS_PER_REQUEST_MAX,
-    Coordinated,
-    ask_coordinators,
-    find_coordinators,
-)
-from penstock.cli.wire_client.errors import BrokenConnectionError, RefusedError, UnreachableError, code_name
-from penstock.cli.wire_client.topics import find_leaders, offsets_at
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -33,6 +22,17 @@ from penstock.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from penstock.wire_client import cluster as cluster_module
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address
+from penstock.wire_client.coordinators import (
+    KEYS_PER_REQUEST_MAX,
+    Coordinated,
+    ask_coordinators,
+    find_coordinators,
+)
+from penstock.wire_client.errors import BrokenConnectionError, RefusedError, UnreachableError, code_name
+from penstock.wire_client.topics import find_leaders, offsets_at
 
 
 @pytest.fixture(autouse=True)

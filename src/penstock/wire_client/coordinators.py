@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 
-from penstock.cli.wire_client.cluster import PASSING, Answer, Cluster, attempts
-from penstock.cli.wire_client.connection import Address, Connection
-from penstock.cli.wire_client.errors import check
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.find_coordinator import GROUP, TRANSACTION, Coordinator, FindCoordinatorRequest
+from penstock.wire_client.cluster import PASSING, Answer, Cluster, attempts
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.errors import check
 
 KEYS_PER_REQUEST_MAX = 200
 

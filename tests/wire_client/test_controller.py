@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from tests.cli.scripted_broker import HangUpError, ScriptedBroker, metadata, scripted_cluster
 
-from penstock.cli.wire_client import cluster as cluster_module
-from penstock.cli.wire_client.cluster import Cluster
-from penstock.cli.wire_client.connection import Address
-from penstock.cli.wire_client.controller import ask_controller
-from penstock.cli.wire_client.errors import BrokenConnectionError, NotServedError
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from penstock.wire_client import cluster as cluster_module
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address
+from penstock.wire_client.controller import ask_controller
+from penstock.wire_client.errors import BrokenConnectionError, NotServedError
 
 REQUEST = UnregisterBrokerRequest(broker_id=9)
 
