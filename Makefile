@@ -21,7 +21,8 @@ demo: .venv/.base  ## the main job end to end: produce, consume, copy exactly on
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not spark'
+	$(BIN)/python -m pytest -m spark
 	PENSTOCK_TEST_NODES=3 $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop/test_conformance.py
 
 check: lint types

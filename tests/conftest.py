@@ -8,6 +8,7 @@ import itertools
 import os
 import secrets
 import signal
+import socket
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -122,3 +123,11 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         for one in STARTED:
             report.sections.append((f"stderr of the broker at {one.bootstrap}", one.stderr_tail()))
     return report
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that is taken but not listened on, so that connections to it are refused."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        yield int(holder.getsockname()[1])

@@ -1,19 +1,8 @@
 """What command line tests share."""
 
-import socket
-from collections.abc import Iterator
-
 import pytest
 from tests.cli.terminal import Terminal
 from tests.conftest import UniqueName
-
-
-@pytest.fixture
-def closed_port() -> Iterator[int]:
-    """A port that is taken but not listened on, so that connections to it are refused."""
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        yield int(holder.getsockname()[1])
 
 
 @pytest.fixture
