@@ -11,9 +11,10 @@ import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-_CONF = {
+_CONF: dict[str, bool | float | int | str | None] = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
     "spark.ui.enabled": "false",
@@ -46,7 +47,7 @@ def checkpoint(tmp_path: Path) -> str:
     return str(tmp_path / "checkpoint")
 
 
-def run_to_end(writer: "DataStreamWriter", *, timeout_seconds: float = 60) -> "StreamingQuery":
+def run_to_end(writer: "DataStreamWriter", *, timeout_seconds: int = 60) -> "StreamingQuery":
     """Start a streaming query over what is there now, wait for its end, and raise what it failed with."""
     query = writer.trigger(availableNow=True).start()
     try:
