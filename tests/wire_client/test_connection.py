@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 import pytest
 from tests.cli.scripted_broker import HangUpError, ScriptedBroker, scripted_cluster
 
+from penstock.model.errors import InvariantError
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.framing import encode_response
 from penstock.wire.messages.api_versions import ApiVersionsResponse
@@ -149,3 +150,60 @@ def test_connect_that_is_refused_by_code_hangs_up() -> None:
 def test_address_with_colons_is_written_in_brackets() -> None:
     assert str(Address("::1", 9092)) == "[::1]:9092"
     assert str(Address("broker.example", 9092)) == "broker.example:9092"
+
+
+def test_answers_to_requests_sent_ahead_come_in_the_order_of_asking(broker: ScriptedBroker) -> None:
+    names = iter(["first", "second", "third"])
+    broker.on(
+        ApiKey.LIST_GROUPS,
+        lambda _: ListGroupsResponse(groups=(ListedGroup(group_id=next(names)),)),
+    )
+
+    with connect(broker) as connection:
+        connection.send(ApiKey.LIST_GROUPS, ListGroupsRequest())
+        connection.send(ApiKey.LIST_GROUPS, ListGroupsRequest())
+        owed_before = connection.is_owed
+        answers = [connection.receive(), connection.receive()]
+        owed_after = connection.is_owed
+        answers.append(connection.call(ApiKey.LIST_GROUPS, ListGroupsRequest()))
+
+    assert [answer.groups[0].group_id for answer in answers] == ["first", "second", "third"]
+    assert (owed_before, owed_after) == (True, False)
+
+
+def test_call_is_refused_while_answers_are_owed(broker: ScriptedBroker) -> None:
+    broker.on(ApiKey.LIST_GROUPS, ListGroupsResponse())
+
+    with connect(broker) as connection:
+        connection.send(ApiKey.LIST_GROUPS, ListGroupsRequest())
+        with pytest.raises(InvariantError, match="still owes 1 answers"):
+            connection.call(ApiKey.LIST_GROUPS, ListGroupsRequest())
+        connection.receive()
+
+
+def test_receive_of_what_nobody_asked_is_a_mistake(broker: ScriptedBroker) -> None:
+    with connect(broker) as connection, pytest.raises(InvariantError, match="nothing was asked"):
+        connection.receive()
+
+
+def test_broken_connection_owes_nothing_any_more(broker: ScriptedBroker) -> None:
+    def hang_up(request: object) -> ListGroupsResponse:
+        raise HangUpError
+
+    broker.on(ApiKey.LIST_GROUPS, hang_up)
+
+    with connect(broker) as connection:
+        connection.send(ApiKey.LIST_GROUPS, ListGroupsRequest())
+        with pytest.raises(BrokenConnectionError):
+            connection.receive()
+        assert not connection.is_owed
+        assert connection.is_closed
+
+
+def test_send_on_a_closed_connection_is_broken(broker: ScriptedBroker) -> None:
+    broker.on(ApiKey.LIST_GROUPS, ListGroupsResponse())
+    connection = connect(broker)
+    connection.close()
+
+    with pytest.raises(BrokenConnectionError, match="broke the connection"):
+        connection.send(ApiKey.LIST_GROUPS, ListGroupsRequest())

@@ -44,12 +44,16 @@ class Coded(Protocol):
 
 Answer = TypeVar("Answer", bound=Coded)
 
+Connect = Callable[[Address], Connection]
+"""Makes a connection to a broker."""
+
 
 class Cluster:
     """The brokers of one cluster; use it in a ``with`` statement or ``close`` it."""
 
-    def __init__(self, bootstrap: Connection) -> None:
+    def __init__(self, bootstrap: Connection, *, connect: Connect = Connection) -> None:
         self._bootstrap = bootstrap
+        self._connect = connect
         self._connections: dict[int, Connection] = {}
         self.nodes: Mapping[int, Address] = {}
         try:
@@ -59,9 +63,12 @@ class Cluster:
             raise
 
     @classmethod
-    def connect(cls, addresses: Iterable[Address]) -> Self:
-        """Reach a cluster through the first of ``addresses`` that answers."""
-        return cls(_first_reachable(addresses))
+    def connect(cls, addresses: Iterable[Address], *, connect: Connect = Connection) -> Self:
+        """Reach a cluster through the first of ``addresses`` that answers.
+
+        ``connect`` makes all connections: ``partial(Connection, client_id="...")`` gives them a name.
+        """
+        return cls(_first_reachable(addresses, connect), connect=connect)
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +84,7 @@ class Cluster:
     def any_broker(self) -> Connection:
         """The broker that was reached first, or another one after the connection to it broke."""
         if self._bootstrap.is_closed:
-            self._bootstrap = _first_reachable([self._bootstrap.address, *self.nodes.values()])
+            self._bootstrap = _first_reachable([self._bootstrap.address, *self.nodes.values()], self._connect)
         return self._bootstrap
 
     def broker(self, node_id: int) -> Connection:
@@ -85,7 +92,7 @@ class Cluster:
         if node_id not in self._connections or self._connections[node_id].is_closed:
             if node_id not in self.nodes:
                 raise UnreachableError(f"Broker {node_id} is not in the cluster at present.")
-            self._connections[node_id] = Connection(self.nodes[node_id])
+            self._connections[node_id] = self._connect(self.nodes[node_id])
         return self._connections[node_id]
 
     def learn_node(self, node_id: int, address: Address) -> None:
@@ -115,11 +122,11 @@ class Cluster:
         return answers
 
 
-def _first_reachable(addresses: Iterable[Address]) -> Connection:
+def _first_reachable(addresses: Iterable[Address], connect: Connect) -> Connection:
     problem: UnreachableError | None = None
     for address in addresses:
         try:
-            return Connection(address)
+            return connect(address)
         except UnreachableError as error:
             problem = error
     raise problem or UnreachableError("No address of a broker was given.")

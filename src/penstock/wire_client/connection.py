@@ -1,16 +1,19 @@
 """One blocking connection to a broker, with the versions that both sides speak agreed on.
 
-One request is on its way at a time. A deadline covers a whole answer, however slowly its bytes come; after
-any failure the connection is closed, since the next answer on it could belong to anything.
+``call`` sends one request and waits for its answer. Who wants the next answer on its way while the last one
+is being used takes ``send`` and ``receive``: brokers answer in the order in which they were asked. A deadline
+covers a whole answer, however slowly its bytes come; after any failure the connection is closed, since the
+next answer on it could belong to anything.
 """
 
 import itertools
 import socket
 import struct
 import time
+from collections import deque
 from typing import Any, NamedTuple, Self
 
-from penstock.model.errors import DecodeError
+from penstock.model.errors import DecodeError, InvariantError
 from penstock.wire.api_keys import APIS, ApiKey
 from penstock.wire.framing import decode_response, encode_request
 from penstock.wire.messages.api_versions import ApiVersionsRequest
@@ -51,6 +54,14 @@ class VersionRange(NamedTuple):
     highest: int
 
 
+class _Asked(NamedTuple):
+    """A request whose answer is still to come."""
+
+    api: ApiKey
+    version: int
+    correlation_id: int
+
+
 class Connection:
     """A socket to one broker; use it in a ``with`` statement or ``close`` it."""
 
@@ -58,11 +69,14 @@ class Connection:
         self,
         address: Address,
         *,
+        client_id: str = CLIENT_ID,
         connect_seconds_max: float = CONNECT_SECONDS_MAX,
         answer_seconds_max: float = ANSWER_SECONDS_MAX,
     ) -> None:
         self.address = address
+        self._client_id = client_id
         self._answer_seconds_max = answer_seconds_max
+        self._asked: deque[_Asked] = deque()
         self._correlation_ids = itertools.count(1)
         try:
             self._socket = socket.create_connection(address, timeout=connect_seconds_max)
@@ -104,9 +118,35 @@ class Connection:
             )
         return shared.highest if at_most is None else min(shared.highest, at_most)
 
+    @property
+    def is_owed(self) -> bool:
+        """Whether answers are still to come, so that nothing else may be asked with ``call``."""
+        return bool(self._asked)
+
     def call(self, api: ApiKey, message: Struct, *, at_most: int | None = None) -> Any:
         """Send ``message`` in the version that ``version`` tells, and wait for its answer."""
         return self._call(api, self.version(api, at_most=at_most), message)
+
+    def send(self, api: ApiKey, message: Struct, *, at_most: int | None = None) -> None:
+        """Send ``message`` as ``call`` does, and leave the answer to ``receive``."""
+        self._send(api, self.version(api, at_most=at_most), message)
+
+    def receive(self) -> Any:
+        """Wait for the answer to the oldest request that has none."""
+        if not self._asked:
+            raise InvariantError(f"nothing was asked of the broker at {self.address}")
+        api, version, correlation_id = self._asked[0]
+        deadline = time.monotonic() + self._answer_seconds_max
+        try:
+            answer = self._receive_answer(api, version, correlation_id, deadline=deadline)
+        except TimeoutError as error:
+            raise self._broken(f"did not answer within {self._answer_seconds_max:g} s") from error
+        except OSError as error:
+            raise self._broken(f"broke the connection: {(error.strerror or str(error)).lower()}") from error
+        except DecodeError as error:
+            raise self._broken(f"answered {APIS[api].name} with something else: {error}") from error
+        self._asked.popleft()
+        return answer
 
     def _agree(self) -> dict[ApiKey, VersionRange]:
         answer = self._call(ApiKey.API_VERSIONS, _HANDSHAKE_VERSION, ApiVersionsRequest())
@@ -124,20 +164,24 @@ class Connection:
         return {key: versions for key, versions in shared.items() if versions.lowest <= versions.highest}
 
     def _call(self, api: ApiKey, version: int, message: Struct) -> Any:
+        if self._asked:
+            raise InvariantError(f"the broker at {self.address} still owes {len(self._asked)} answers")
+        self._send(api, version, message)
+        return self.receive()
+
+    def _send(self, api: ApiKey, version: int, message: Struct) -> None:
+        correlation_id = next(self._correlation_ids)
+        request = encode_request(api, version, correlation_id, message, client_id=self._client_id)
         try:
-            return self._exchange(api, version, message)
+            self._socket.settimeout(self._answer_seconds_max)
+            self._socket.sendall(request)
         except TimeoutError as error:
-            raise self._broken(f"did not answer within {self._answer_seconds_max:g} s") from error
+            raise self._broken(f"did not take a request within {self._answer_seconds_max:g} s") from error
         except OSError as error:
             raise self._broken(f"broke the connection: {(error.strerror or str(error)).lower()}") from error
-        except DecodeError as error:
-            raise self._broken(f"answered {APIS[api].name} with something else: {error}") from error
+        self._asked.append(_Asked(api, version, correlation_id))
 
-    def _exchange(self, api: ApiKey, version: int, message: Struct) -> Any:
-        deadline = time.monotonic() + self._answer_seconds_max
-        correlation_id = next(self._correlation_ids)
-        self._socket.settimeout(self._answer_seconds_max)
-        self._socket.sendall(encode_request(api, version, correlation_id, message, client_id=CLIENT_ID))
+    def _receive_answer(self, api: ApiKey, version: int, correlation_id: int, *, deadline: float) -> Any:
         (length,) = _LENGTH.unpack(self._receive(_LENGTH.size, deadline))
         if not _LENGTH.size <= length <= ANSWER_BYTES_MAX:
             raise DecodeError(f"an answer of {length} bytes")
@@ -159,4 +203,5 @@ class Connection:
 
     def _broken(self, what: str) -> BrokenConnectionError:
         self.close()
+        self._asked.clear()
         return BrokenConnectionError(f"The broker at {self.address} {what}.")

@@ -22,6 +22,10 @@ _REQUEST_TIMEOUT_MS = 10_000
 ABSENT = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
 """Codes that mean that there is no such topic."""
 
+READ_UNCOMMITTED = 0
+READ_COMMITTED = 1
+"""Isolation levels, as requests have them."""
+
 _NO_LEADER = -1
 
 Ask = Callable[[Connection, Sequence[TopicPartition]], Mapping[TopicPartition, Answer]]
@@ -67,13 +71,18 @@ def ask_leaders(
 
 
 def offsets_at(
-    cluster: Cluster, timestamps: Mapping[TopicPartition, int]
+    cluster: Cluster, timestamps: Mapping[TopicPartition, int], *, isolation_level: int = READ_UNCOMMITTED
 ) -> dict[TopicPartition, int | None]:
     """The offset of the first record not older than each partition's timestamp, or of a special place.
 
-    None where there is no such record, no such partition, or nobody at present who leads it.
+    None where there is no such record, no such partition, or nobody at present who leads it. For who reads
+    what is committed, a partition ends where its first open transaction begins.
     """
-    answers = ask_leaders(cluster, timestamps, lambda broker, led: _list_offsets(broker, led, timestamps))
+    answers = ask_leaders(
+        cluster,
+        timestamps,
+        lambda broker, led: _list_offsets(broker, led, timestamps, isolation_level=isolation_level),
+    )
     for partition, answer in answers.items():
         check(answer.error_code, doing=f"look up an offset of {partition}")
     return {partition: _offset(answers.get(partition)) for partition in timestamps}
@@ -101,9 +110,17 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
 
 
 def _list_offsets(
-    broker: Connection, partitions: Iterable[TopicPartition], timestamps: Mapping[TopicPartition, int]
+    broker: Connection,
+    partitions: Iterable[TopicPartition],
+    timestamps: Mapping[TopicPartition, int],
+    *,
+    isolation_level: int,
 ) -> dict[TopicPartition, ListOffsetsPartitionResponse]:
-    request = ListOffsetsRequest(topics=_lookups(partitions, timestamps), timeout_ms=_REQUEST_TIMEOUT_MS)
+    request = ListOffsetsRequest(
+        isolation_level=isolation_level,
+        topics=_lookups(partitions, timestamps),
+        timeout_ms=_REQUEST_TIMEOUT_MS,
+    )
     return {
         TopicPartition(topic.name, answer.partition_index): answer
         for topic in broker.call(ApiKey.LIST_OFFSETS, request).topics
