@@ -81,6 +81,12 @@ class Cluster:
         for connection in (self._bootstrap, *self._connections.values()):
             connection.close()
 
+    def hang_up_where_owed(self) -> None:
+        """Close the connections on which answers are still to come that nobody waits for any more."""
+        for connection in (self._bootstrap, *self._connections.values()):
+            if connection.is_owed:
+                connection.close()
+
     def any_broker(self) -> Connection:
         """The broker that was reached first, or another one after the connection to it broke."""
         if self._bootstrap.is_closed:
@@ -95,6 +101,10 @@ class Cluster:
             self._connections[node_id] = self._connect(self.nodes[node_id])
         return self._connections[node_id]
 
+    def is_connected(self, node_id: int) -> bool:
+        """Whether there is a connection to that broker that nobody has closed."""
+        return node_id in self._connections and not self._connections[node_id].is_closed
+
     def learn_node(self, node_id: int, address: Address) -> None:
         """Remember where a broker is that some answer named."""
         if self.nodes.get(node_id) != address:
@@ -102,10 +112,13 @@ class Cluster:
             if stale := self._connections.pop(node_id, None):
                 stale.close()
 
-    def metadata(self, topics: Sequence[str] | None) -> MetadataResponse:
-        """The cluster with these topics, all of them for ``None``; no topic is ever made by asking."""
+    def metadata(self, topics: Sequence[str] | None, *, may_create: bool = False) -> MetadataResponse:
+        """The cluster with these topics, all of them for ``None``.
+
+        No topic is made by asking, unless one ``may_create`` it and the brokers are set to do so.
+        """
         wanted = None if topics is None else tuple(MetadataRequestTopic(name=name) for name in topics)
-        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=may_create)
         answer: MetadataResponse = self.any_broker().call(ApiKey.METADATA, request)
         check(answer.error_code, doing="read the cluster's metadata")
         for node in answer.brokers:

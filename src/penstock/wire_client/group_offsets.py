@@ -1,0 +1,47 @@
+"""Offsets that a group has committed, with the words that were left beside them."""
+
+from typing import Any, NamedTuple
+
+from penstock.model.ids import TopicPartition
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.offset_fetch import (
+    NO_OFFSET_COMMITTED,
+    OffsetFetchRequest,
+    OffsetFetchRequestTopic,
+)
+from penstock.wire_client.coordinators import Coordinated
+from penstock.wire_client.errors import check
+from penstock.wire_client.known_coordinators import CoordinatorKey, KnownCoordinators, Question
+
+_VERSION_MAX = 7
+"""The last that asks for one group, and the first that knows of open transactions."""
+
+
+class CommittedOffset(NamedTuple):
+    """An offset and what its committer wrote beside it."""
+
+    offset: int
+    metadata: str = ""
+
+
+def stable_offset(
+    coordinators: KnownCoordinators, group: str, partition: TopicPartition
+) -> CommittedOffset | None:
+    """What the group has committed for a partition, once no open transaction can change it any more."""
+    request = OffsetFetchRequest(
+        group_id=group,
+        topics=(OffsetFetchRequestTopic(name=partition.topic, partition_indexes=(partition.partition,)),),
+        require_stable=True,
+    )
+    question = Question(ApiKey.OFFSET_FETCH, request, _VERSION_MAX, _codes)
+    answer = coordinators.ask(CoordinatorKey(Coordinated.GROUP, group), question)
+    for code in _codes(answer):
+        check(code, doing=f"read the offsets of group {group!r}")
+    (found,) = (each for topic in answer.topics for each in topic.partitions)
+    if found.committed_offset == NO_OFFSET_COMMITTED:
+        return None
+    return CommittedOffset(found.committed_offset, found.metadata or "")
+
+
+def _codes(answer: Any) -> list[int]:
+    return [answer.error_code, *(each.error_code for topic in answer.topics for each in topic.partitions)]
