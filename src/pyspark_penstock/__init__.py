@@ -3,3 +3,7 @@
 Spark asks every top-level module called ``pyspark_...`` for a ``DefaultSource`` when it first meets a format
 that it does not know. Everything else is in ``penstock.spark``.
 """
+
+from penstock.spark.data_source import PenstockDataSource as DefaultSource
+
+__all__ = ["DefaultSource"]

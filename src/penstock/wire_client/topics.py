@@ -52,16 +52,22 @@ def find_leaders(cluster: Cluster, topics: Iterable[str] | None = None) -> Leade
 
 
 def ask_leaders(
-    cluster: Cluster, partitions: Iterable[TopicPartition], ask: Ask[Answer]
+    cluster: Cluster,
+    partitions: Iterable[TopicPartition],
+    ask: Ask[Answer],
+    *,
+    leaders: Leaders | None = None,
 ) -> dict[TopicPartition, Answer]:
     """The answer of its leader for each partition, but for those that are gone, or led by nobody at present.
 
-    The error code in it, if any, is no passing one, unless it still was when patience ended.
+    ``leaders`` are those to begin with, if they were just looked up. The error code in an answer, if any, is
+    no passing one, unless it still was when patience ended.
     """
     answers: dict[TopicPartition, Answer] = {}
     pending = set(partitions)
-    for _ in attempts():
-        leaders = find_leaders(cluster, {partition.topic for partition in pending})
+    for attempt, _ in enumerate(attempts()):
+        if leaders is None or attempt > 0:
+            leaders = find_leaders(cluster, {partition.topic for partition in pending})
         for node_id, led in by_leader(leaders, sorted(pending)):
             answers |= ask(cluster.broker(node_id), led)
         pending = {partition for partition, answer in answers.items() if answer.error_code in PASSING}
@@ -71,7 +77,11 @@ def ask_leaders(
 
 
 def offsets_at(
-    cluster: Cluster, timestamps: Mapping[TopicPartition, int], *, isolation_level: int = READ_UNCOMMITTED
+    cluster: Cluster,
+    timestamps: Mapping[TopicPartition, int],
+    *,
+    isolation_level: int = READ_UNCOMMITTED,
+    leaders: Leaders | None = None,
 ) -> dict[TopicPartition, int | None]:
     """The offset of the first record not older than each partition's timestamp, or of a special place.
 
@@ -82,6 +92,7 @@ def offsets_at(
         cluster,
         timestamps,
         lambda broker, led: _list_offsets(broker, led, timestamps, isolation_level=isolation_level),
+        leaders=leaders,
     )
     for partition, answer in answers.items():
         check(answer.error_code, doing=f"look up an offset of {partition}")

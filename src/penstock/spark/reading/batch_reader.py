@@ -1,0 +1,45 @@
+"""What Spark calls to read topics as a batch."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from penstock.spark.offsets.ranges import OffsetRange, split_ranges
+from penstock.spark.options.source_options import SourceOptions
+from penstock.spark.reading.planning import plan_batch
+from penstock.spark.reading.rows import read_range
+from penstock.spark.reading.worker_process import settle
+
+
+class BatchReader(DataSourceReader):
+    """Plans in one process, and reads in many: it is sent to all of them."""
+
+    def __init__(self, options: SourceOptions, columns: Sequence[str]) -> None:
+        self._options = options
+        self._columns = tuple(columns)
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """One for each piece of each partition that has something to read."""
+        return input_partitions(plan_batch(self._options), self._options)
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """The rows of one piece, as Arrow batches."""
+        return read_partition(partition, self._options, self._columns)
+
+
+def input_partitions(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[InputPartition]:
+    """The ranges, cut to the size that the options ask for."""
+    pieces = split_ranges(
+        ranges, records_max=options.records_per_partition_max, partitions_min=options.min_partitions
+    )
+    return [InputPartition(piece) for piece in pieces]
+
+
+def read_partition(
+    partition: InputPartition, options: SourceOptions, columns: Sequence[str]
+) -> Iterator[Any]:
+    """The rows of one piece; Spark makes up a piece without value when there are none."""
+    settle()
+    if partition.value is not None:
+        yield from read_range(options, partition.value, columns)
