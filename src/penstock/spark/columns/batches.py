@@ -6,7 +6,7 @@ control batches and those of aborted transactions never become rows, but the off
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from penstock.records.batch import (
     HEADER_BYTES,
@@ -48,9 +48,8 @@ class Window:
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundBatch:
-    """A batch that has rows in the window, or part of them."""
+class FoundBatch(NamedTuple):
+    """A batch that has rows in the window. There may be thousands of them, so it is a plain tuple."""
 
     position: int
     header: BatchHeader

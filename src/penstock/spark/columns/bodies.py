@@ -4,7 +4,7 @@ Batches that are not compressed stay where they are, in the fetched bytes; if an
 another.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from penstock.records.batch import HEADER_BYTES, Buffer
 from penstock.records.compression import decompress
@@ -13,33 +13,43 @@ from penstock.records.record import RECORD_BYTES_MIN
 from penstock.spark.columns.batches import FoundBatch
 from penstock.spark.columns.errors import Origin
 
-DECOMPRESSED_BYTES_MAX = 512 * 1024 * 1024
-"""Of one batch: what a thousand bytes claim to be must not fill the memory."""
+BATCH_BYTES_MAX = 512 * 1024 * 1024
+"""Of one batch without its compression: what a thousand bytes claim to be must not fill the memory."""
+
+FETCH_BYTES_MAX = 1024 * 1024 * 1024
+"""Of all batches that are read together; the next ones are left to the next fetch. Arrow ends at 2 GiB."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
-    """The records of one batch: ``count`` of them from ``start`` to ``end`` of a buffer."""
+class Body(NamedTuple):
+    """The records of one batch: ``record_count`` of them from ``start`` to ``end`` of a buffer."""
 
     start: int
     end: int
-    count: int
+    record_count: int
 
 
 def uncompressed(records: Buffer, batches: list[FoundBatch], origin: Origin) -> tuple[Buffer, list[Body]]:
-    """One buffer with the records of all ``batches``, and where in it each has them."""
+    """One buffer with the records of ``batches``, and where in it each has them.
+
+    There are fewer bodies than batches if all of them are too large together.
+    """
     if any(batch.header.codec for batch in batches):
-        return _put_together([_content(records, batch, origin) for batch in batches], batches, origin)
+        return _put_together(records, batches, origin)
     return records, [_body(batch, batch.position + HEADER_BYTES, _end(batch), origin) for batch in batches]
 
 
-def _put_together(
-    contents: list[Buffer], batches: list[FoundBatch], origin: Origin
-) -> tuple[Buffer, list[Body]]:
-    bodies, start = [], 0
-    for content, batch in zip(contents, batches, strict=True):
-        bodies.append(_body(batch, start, start + len(content), origin))
-        start += len(content)
+def _put_together(records: Buffer, batches: list[FoundBatch], origin: Origin) -> tuple[Buffer, list[Body]]:
+    contents: list[Buffer] = []
+    bodies: list[Body] = []
+    start = 0
+    for batch in batches:
+        content = _content(records, batch, origin)
+        end = start + len(content)
+        if contents and end > FETCH_BYTES_MAX:
+            break
+        contents.append(content)
+        bodies.append(_body(batch, start, end, origin))
+        start = end
     return contents[0] if len(contents) == 1 else b"".join(contents), bodies
 
 
@@ -48,7 +58,7 @@ def _content(records: Buffer, batch: FoundBatch, origin: Origin) -> Buffer:
     if not batch.header.codec:
         return content
     try:
-        return decompress(batch.header.codec, content, DECOMPRESSED_BYTES_MAX)
+        return decompress(batch.header.codec, content, BATCH_BYTES_MAX)
     except CorruptBatchError as error:
         raise origin.unreadable(batch.header.base_offset, error.message) from error
 
@@ -59,7 +69,7 @@ def _body(batch: FoundBatch, start: int, end: int, origin: Origin) -> Body:
         raise origin.unreadable(
             batch.header.base_offset, f"It claims {count} records in {end - start} bytes."
         )
-    return Body(start=start, end=end, count=count)
+    return Body(start=start, end=end, record_count=count)
 
 
 def _end(batch: FoundBatch) -> int:

@@ -29,7 +29,7 @@ _ROWS_OF_CUT_BATCH_MIN = 1000
 
 def find_records(data: Buffer, bodies: Sequence[Body]) -> Integers:
     """Where the length of each record of all ``bodies`` stands; they follow each other in ``data``."""
-    rows = sum(body.count for body in bodies)
+    rows = sum(body.record_count for body in bodies)
     if rows < ROWS_MIN:
         return _walk_all(data, bodies)
     octets = np.frombuffer(data, np.uint8)
@@ -45,8 +45,8 @@ def find_records(data: Buffer, bodies: Sequence[Body]) -> Integers:
 def _walk_all(data: Buffer, bodies: Sequence[Body]) -> Integers:
     begins: list[int] = []
     for body in bodies:
-        found, end = _walk(data, body.start, (body.end,), body.count)
-        if end != body.end or len(found) != body.count:
+        found, end = _walk(data, body.start, (body.end,), body.record_count)
+        if end != body.end or len(found) != body.record_count:
             raise _wrong(body, len(begins))
         begins += found
     return np.array(begins, np.int64)
@@ -90,8 +90,8 @@ def _after(data: Buffer, position: int) -> int:
 def _lanes(octets: Octets, strides: Strides, bodies: Sequence[Body], *, lane_rows: int) -> Lanes:
     starts, ends = [body.start for body in bodies], [body.end for body in bodies]
     for body in bodies:
-        if body.count >= max(2 * lane_rows, _ROWS_OF_CUT_BATCH_MIN):
-            guesses = guess_records(octets, strides, body, body.count // lane_rows).tolist()
+        if body.record_count >= max(2 * lane_rows, _ROWS_OF_CUT_BATCH_MIN):
+            guesses = guess_records(octets, strides, body, body.record_count // lane_rows).tolist()
             starts += guesses
             ends += guesses
     return Lanes(starts=np.sort(np.array(starts, np.int64)), ends=np.sort(np.array(ends, np.int64)))
@@ -110,9 +110,9 @@ def _joined(data: Buffer, bodies: Sequence[Body], lanes: Lanes, marched: Marched
             continue
         place = int(np.searchsorted(body_starts, lanes.starts[lane], side="right")) - 1
         body = bodies[place]
-        found, met = _walk(data, _after(data, int(marched.last[lane])), meeting, body.count)
+        found, met = _walk(data, _after(data, int(marched.last[lane])), meeting, body.record_count)
         if met > body.end or met not in meeting:
-            raise _wrong(body, sum(before.count for before in bodies[:place]))
+            raise _wrong(body, sum(before.record_count for before in bodies[:place]))
         walked += found
         believed[lane + 1 : int(np.searchsorted(lanes.starts, met))] = False
     begins = marched.begins(believed)
@@ -121,11 +121,11 @@ def _joined(data: Buffer, bodies: Sequence[Body], lanes: Lanes, marched: Marched
 
 def _check_counts(begins: Integers, bodies: Sequence[Body]) -> None:
     counts = np.diff(np.searchsorted(begins, [body.start for body in bodies]), append=len(begins))
-    wanted = np.array([body.count for body in bodies])
+    wanted = np.array([body.record_count for body in bodies])
     if (counts != wanted).any():
         place = int(np.argmax(counts != wanted))
         raise _wrong(bodies[place], int(wanted[:place].sum()))
 
 
 def _wrong(body: Body, row: int) -> MalformedRowError:
-    return MalformedRowError(row, f"Its bytes do not end with the last of its {body.count} records.")
+    return MalformedRowError(row, f"Its bytes do not end with the last of its {body.record_count} records.")

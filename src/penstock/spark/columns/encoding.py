@@ -93,17 +93,17 @@ def _batch(layout: Layout, span: Span, *, codec: Codec, producer: ProducerStamp 
         magic=MAGIC,
         crc=0,
         attributes=codec | (TRANSACTIONAL_BIT if producer is not None and producer.is_transactional else 0),
-        last_offset_delta=span.count - 1,
+        last_offset_delta=span.record_count - 1,
         base_timestamp=span.base_timestamp,
         max_timestamp=span.max_timestamp,
         producer_id=-1 if producer is None else producer.producer_id,
         producer_epoch=-1 if producer is None else producer.producer_epoch,
         base_sequence=sequence,
-        record_count=span.count,
+        record_count=span.record_count,
     )
     return EncodedBatch(
         data=_with_header(header, body),
-        record_count=span.count,
+        record_count=span.record_count,
         first_row=span.first_row,
         base_sequence=sequence,
     )

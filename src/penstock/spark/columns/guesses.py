@@ -26,7 +26,7 @@ _WINDOW_MARGIN_BYTES = 16
 def guess_records(octets: Octets, strides: Strides, body: Body, parts: int) -> Integers:
     """About one place for each of so many equal ``parts`` but the first, ascending."""
     part_bytes = (body.end - body.start) // parts
-    width = min(part_bytes, part_bytes * parts // body.count * _WINDOW_RECORDS + _WINDOW_MARGIN_BYTES)
+    width = min(part_bytes, part_bytes * parts // body.record_count * _WINDOW_RECORDS + _WINDOW_MARGIN_BYTES)
     windows, places = _lengths_before_zeros(
         octets, body.start, part_bytes=part_bytes, width=width, parts=parts
     )

@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from penstock.records.errors import CorruptBatchError
+from penstock.records.varint import read_varint
 from penstock.spark.columns.cursors import Cursors, Slices
 from penstock.spark.columns.errors import MalformedRowError
 from penstock.spark.columns.gathering import gather, gather_text
@@ -13,6 +16,11 @@ from penstock.spark.columns.varints import Integers
 
 _HEADER_BYTES_MIN = 2
 """An empty name and a null value."""
+
+_ROWS_MIN = 8
+"""Fewer records are read sooner one by one than as columns."""
+
+_NO_NAME = "A header has no name, or a length below -1."
 
 
 def read_headers(cursors: Cursors, whole: Any) -> Any:
@@ -40,32 +48,61 @@ def _read_counts(cursors: Cursors) -> Integers:
 
 
 def _read_pairs(cursors: Cursors, counts: Integers, offsets: Any) -> tuple[Slices, Slices]:
-    """Names and values of all headers: the first of every record, then the second of those that have one."""
-    total = int(offsets[-1])
-    names, values = _no_slices(total), _no_slices(total)
+    """Names and values of all headers: the first of every record, then the second of those that have one.
+
+    When few records have more, as where one has thousands, the rest is read one after another.
+    """
+    names, values = _no_slices(int(offsets[-1])), _no_slices(int(offsets[-1]))
     rows = np.flatnonzero(counts)
-    positions = cursors.positions
     index = 0
-    while len(rows):
-        some = Cursors(cursors.octets, positions=positions[rows], ends=cursors.ends[rows])
-        try:
-            _read_pair(some, names, values, offsets[rows] + index)
-        except MalformedRowError as error:
-            raise MalformedRowError(int(rows[error.row]), error.message) from error
-        positions[rows] = some.positions
+    while len(rows) >= _ROWS_MIN:
+        _read_pair_of_each(cursors, rows, names, values, at=offsets[rows] + index)
         index += 1
         rows = rows[counts[rows] > index]
+    for row in rows.tolist():
+        _read_rest_of_one(
+            cursors, row, names, values, at=slice(int(offsets[row]) + index, int(offsets[row + 1]))
+        )
     cursors.check_finished()
     return names, values
 
 
-def _read_pair(cursors: Cursors, names: Slices, values: Slices, at: Any) -> None:
-    name = cursors.slices()
-    if name.lengths.min() < 0:
-        raise MalformedRowError(int(np.argmin(name.lengths)), "A header has no name.")
-    value = cursors.slices()
+def _read_pair_of_each(
+    cursors: Cursors, rows: npt.NDArray[np.intp], names: Slices, values: Slices, *, at: Any
+) -> None:
+    """One header of each of the ``rows``."""
+    some = Cursors(cursors.octets, positions=cursors.positions[rows], ends=cursors.ends[rows])
+    try:
+        name = some.slices()
+        if name.lengths.min() < 0:
+            raise MalformedRowError(int(np.argmin(name.lengths)), _NO_NAME)
+        value = some.slices()
+    except MalformedRowError as error:
+        raise MalformedRowError(int(rows[error.row]), error.message) from error
+    cursors.positions[rows] = some.positions
     names.starts[at], names.lengths[at] = name.starts, name.lengths
     values.starts[at], values.lengths[at] = value.starts, value.lengths
+
+
+def _read_rest_of_one(cursors: Cursors, row: int, names: Slices, values: Slices, *, at: slice) -> None:
+    """So many headers of one record as there are places in ``at``."""
+    start = int(cursors.positions[row])
+    rest = cursors.octets[start : cursors.ends[row]].tobytes()
+    pieces: list[int] = []
+    position = 0
+    try:
+        for _ in range(2 * (at.stop - at.start)):
+            length, position = read_varint(rest, position)
+            pieces += (position, length)
+            position += max(length, 0)
+    except (IndexError, CorruptBatchError):
+        raise MalformedRowError(row, "A header reaches beyond its record.") from None
+    table = np.array(pieces, np.int64).reshape(-1, 4)
+    if table[:, 1].min() < 0 or table[:, 3].min() < -1:
+        raise MalformedRowError(row, _NO_NAME)
+    names.starts[at], names.lengths[at] = table[:, 0] + start, table[:, 1]
+    values.starts[at], values.lengths[at] = table[:, 2] + start, table[:, 3]
+    cursors.positions[row] = start + position
 
 
 def _no_slices(count: int) -> Slices:

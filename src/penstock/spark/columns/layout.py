@@ -6,7 +6,7 @@ most, so that no batch is larger than it may be; some are a few bytes per record
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -30,12 +30,11 @@ LAYOUT_BYTES_MAX = 1024 * 1024 * 1024
 RECORD_BYTES_MAX = LAYOUT_BYTES_MAX
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(NamedTuple):
     """One batch: so many rows, and where their bytes are."""
 
     first_row: int
-    count: int
+    record_count: int
     start: int
     end: int
     base_timestamp: int
@@ -119,7 +118,7 @@ def _lay_out_group(fields: Fields, cuts: Integers) -> Layout:
     spans = [
         Span(
             first_row=fields.first_row + start,
-            count=count,
+            record_count=count,
             start=offsets[index],
             end=offsets[index + 1],
             base_timestamp=int(fields.timestamps[start]),

@@ -14,6 +14,9 @@ Hashes = npt.NDArray[np.uint32]
 _SEED = np.uint32(0x9747B28C)
 _MULTIPLIER = np.uint32(0x5BD1E995)
 _WORD_BYTES = 4
+_ROWS_MIN = 8
+"""Fewer keys are hashed sooner one by one than as columns."""
+
 _POSITIVE = np.uint32(0x7FFFFFFF)
 
 
@@ -58,17 +61,33 @@ def _hash(octets: Octets, starts: Integers, lengths: Any) -> Hashes:
 
 
 def _mix_words(hashes: Hashes, octets: Octets, starts: Integers, counts: Any) -> None:
-    """The first word of every key, then the second of those that have one."""
+    """The first word of every key, then the second of those that have one.
+
+    When few keys have more, as where one has megabytes, the rest is mixed one after another.
+    """
     rows = np.flatnonzero(counts)
     index = 0
-    while len(rows):
-        words = _words(octets, starts[rows] + _WORD_BYTES * index)
-        words *= _MULTIPLIER
-        words ^= words >> np.uint32(24)
-        words *= _MULTIPLIER
+    while len(rows) >= _ROWS_MIN:
+        words = _mixed(_words(octets, starts[rows] + _WORD_BYTES * index))
         hashes[rows] = hashes[rows] * _MULTIPLIER ^ words
         index += 1
         rows = rows[counts[rows] > index]
+    for row in rows.tolist():
+        rest = starts[row] + _WORD_BYTES * np.arange(index, counts[row])
+        hashes[row] = _mix_into(int(hashes[row]), _mixed(_words(octets, rest)).tolist())
+
+
+def _mixed(words: Hashes) -> Hashes:
+    words = words * _MULTIPLIER
+    words ^= words >> np.uint32(24)
+    return words * _MULTIPLIER
+
+
+def _mix_into(value: int, words: list[int]) -> int:
+    multiplier = int(_MULTIPLIER)
+    for word in words:
+        value = (value * multiplier & 0xFFFFFFFF) ^ word
+    return value
 
 
 def _mix_rest(hashes: Hashes, octets: Octets, starts: Integers, counts: Any) -> None:

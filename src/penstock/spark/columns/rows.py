@@ -59,7 +59,7 @@ def read_rows(data: Buffer, bodies: Sequence[Body], headers: Sequence[BatchHeade
     cursors = Cursors(octets, positions=starts + 1, ends=starts + lengths)
     timestamp_deltas = cursors.varlongs()
     offset_deltas = cursors.varints()
-    counts = np.array([body.count for body in bodies])
+    counts = np.array([body.record_count for body in bodies])
     _check_deltas(offset_deltas, counts, headers)
     base_offsets, base_timestamps, types = _by_row(headers, counts)
     return Rows(
