@@ -6,13 +6,14 @@ reader or writer is.
 
 from collections.abc import Mapping
 
-from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from penstock.spark.columns.schema import SPARK_SCHEMA, SPARK_SCHEMA_WITH_HEADERS
-from penstock.spark.options.source_options import batch_options, check_reading
+from penstock.spark.options.source_options import batch_options, check_reading, stream_options
 from penstock.spark.reading.batch_reader import BatchReader
 from penstock.spark.reading.projection import wanted_columns
+from penstock.spark.reading.stream_reader import StreamReader
 
 
 class PenstockDataSource(DataSource):
@@ -31,6 +32,10 @@ class PenstockDataSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """For ``spark.read``."""
         return BatchReader(batch_options(self._given), wanted_columns(schema))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """For ``spark.readStream``."""
+        return StreamReader(stream_options(self._given), wanted_columns(schema))
 
     @property
     def _given(self) -> Mapping[str, str]:

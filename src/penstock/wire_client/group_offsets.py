@@ -1,9 +1,15 @@
-"""Offsets that a group has committed, with the words that were left beside them."""
+"""Offsets that a group has committed, with the words that were left beside them; and committing them."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from penstock.wire.messages.offset_fetch import (
     NO_OFFSET_COMMITTED,
     OffsetFetchRequest,
@@ -12,9 +18,14 @@ from penstock.wire.messages.offset_fetch import (
 from penstock.wire_client.coordinators import Coordinated
 from penstock.wire_client.errors import check
 from penstock.wire_client.known_coordinators import CoordinatorKey, KnownCoordinators, Question
+from penstock.wire_client.topics import by_topic
 
 _VERSION_MAX = 7
 """The last that asks for one group, and the first that knows of open transactions."""
+
+
+_COMMIT_VERSION_MAX = 9
+"""Of OffsetCommit: the last that knows topics by name."""
 
 
 class CommittedOffset(NamedTuple):
@@ -41,6 +52,35 @@ def stable_offset(
     if found.committed_offset == NO_OFFSET_COMMITTED:
         return None
     return CommittedOffset(found.committed_offset, found.metadata or "")
+
+
+def commit_offsets(
+    coordinators: KnownCoordinators, group: str, offsets: Mapping[TopicPartition, int]
+) -> None:
+    """Let a group that has no members remember the next offset of each partition."""
+    request = OffsetCommitRequest(
+        group_id=group,
+        topics=tuple(
+            OffsetCommitRequestTopic(
+                name=topic,
+                partitions=tuple(
+                    OffsetCommitRequestPartition(
+                        partition_index=number, committed_offset=offsets[TopicPartition(topic, number)]
+                    )
+                    for number in numbers
+                ),
+            )
+            for topic, numbers in by_topic(offsets).items()
+        ),
+    )
+    question = Question(ApiKey.OFFSET_COMMIT, request, _COMMIT_VERSION_MAX, _committed_codes)
+    answer = coordinators.ask(CoordinatorKey(Coordinated.GROUP, group), question)
+    for code in _committed_codes(answer):
+        check(code, doing=f"commit offsets of group {group!r}")
+
+
+def _committed_codes(answer: Any) -> list[int]:
+    return [each.error_code for topic in answer.topics for each in topic.partitions]
 
 
 def _codes(answer: Any) -> list[int]:
