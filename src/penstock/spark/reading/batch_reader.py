@@ -1,10 +1,11 @@
 """What Spark calls to read topics as a batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
+from penstock.spark.offsets.pushdown import EVERYTHING, take_filters
 from penstock.spark.offsets.ranges import OffsetRange, split_ranges
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.planning import plan_batch
@@ -18,14 +19,24 @@ class BatchReader(DataSourceReader):
     def __init__(self, options: SourceOptions, columns: Sequence[str]) -> None:
         self._options = options
         self._columns = tuple(columns)
+        self._bounds = EVERYTHING
 
     def partitions(self) -> Sequence[InputPartition]:
         """One for each piece of each partition that has something to read."""
-        return input_partitions(plan_batch(self._options), self._options)
+        return input_partitions(plan_batch(self._options, self._bounds), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of one piece, as Arrow batches."""
         return read_partition(partition, self._options, self._columns)
+
+
+class FilteringBatchReader(BatchReader):
+    """A reader that takes filters; Spark refuses it where it is not set to offer any."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Read less; the filters that are returned are left to Spark."""
+        self._bounds, left = take_filters(filters)
+        return left
 
 
 def input_partitions(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[InputPartition]:

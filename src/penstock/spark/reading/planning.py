@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 
 from penstock.model.ids import TopicPartition
+from penstock.spark.offsets.pushdown import EVERYTHING, Bounds, within_time
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.offsets.resolving import (
     Extents,
@@ -21,8 +22,8 @@ from penstock.spark.reading.lookup import Layouts, Lookup
 Offsets = dict[TopicPartition, int]
 
 
-def plan_batch(options: SourceOptions) -> list[OffsetRange]:
-    """The range of every partition, empty ones too."""
+def plan_batch(options: SourceOptions, bounds: Bounds = EVERYTHING) -> list[OffsetRange]:
+    """The range of every partition that filters allow, empty ones too."""
     lookup = Lookup(options)
     layouts = lookup.layouts(options.subscription)
     check_complete(options.subscription, layouts)
@@ -30,15 +31,16 @@ def plan_batch(options: SourceOptions) -> list[OffsetRange]:
     starts = starting_offsets(options, lookup, extents)
     ends = ending_offsets(options, lookup, extents)
     _check_order(options, starts, ends)
-    return [
+    ranges = bounds.narrow(
         OffsetRange(
             partition=partition,
             start=starts[partition],
-            end=max(starts[partition], ends[partition]),
+            end=ends[partition],
             topic_id=layouts[partition.topic].topic_id,
         )
         for partition in sorted(extents)
-    ]
+    )
+    return within_time(ranges, lookup.offsets_at(bounds.times(ranges)))
 
 
 def check_complete(subscription: Subscription, layouts: Layouts) -> None:
