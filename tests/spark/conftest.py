@@ -1,44 +1,39 @@
-"""One Spark for all tests that are marked ``spark``: a session that starts once and ends with the run."""
+"""One Spark for all tests that are marked ``spark``: a session that starts once and ends with the run.
 
-import os
-import shutil
-import sys
+Sessions are not stopped by tests, nor their settings changed but for the duration of one test: the next test
+has the same one.
+"""
+
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.spark.sessions.errors import JavaNotFoundError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-_CONF: dict[str, bool | float | int | str | None] = {
-    "spark.driver.memory": "1g",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.python.unix.domain.socket.enabled": "true",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-}
+CONF = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2}
 
 
 @pytest.fixture(scope="session")
 def spark() -> "Iterator[SparkSession]":
-    """The session that all tests of this process share."""
-    if shutil.which("java") is None:
-        pytest.skip("there is no Java, which Spark needs: apt-get install openjdk-17-jre-headless")
-    from pyspark.sql import SparkSession
+    """The session that all tests of this process share; no process of it is left behind."""
+    from penstock.spark import session, shutdown
 
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = SparkSession.builder.master("local[2,4]").appName("penstock-tests")
-    session = builder.config(map=_CONF).getOrCreate()
     try:
-        yield session
+        # An archive would be made in the background, beside the tests, and outlive them.
+        shared = session("penstock-tests", "local[2,4]", short=True, conf=CONF, archive="existing")
+    except JavaNotFoundError as error:
+        pytest.skip(str(error))
+    try:
+        yield shared
     finally:
-        session.stop()
+        shutdown()
 
 
 @pytest.fixture

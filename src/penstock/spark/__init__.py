@@ -1,1 +1,41 @@
-"""Topics as tables of Spark: the data source, and the pipelines made of it. Only here pyspark is imported."""
+"""Topics as tables of Spark: the data source, and the pipelines made of it. Only here pyspark is imported.
+
+What people use is here by name, and loaded when it is first used: nothing of Spark is imported before.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.spark.sessions.archive_making import make_archive
+    from penstock.spark.sessions.errors import JavaNotFoundError, SparkStartError
+    from penstock.spark.sessions.explanation import Explanation
+    from penstock.spark.sessions.running import shutdown
+    from penstock.spark.sessions.session import explain, session
+
+__all__ = [
+    "Explanation",
+    "JavaNotFoundError",
+    "SparkStartError",
+    "explain",
+    "make_archive",
+    "session",
+    "shutdown",
+]
+
+_HOMES = {
+    "Explanation": "sessions.explanation",
+    "JavaNotFoundError": "sessions.errors",
+    "SparkStartError": "sessions.errors",
+    "explain": "sessions.session",
+    "make_archive": "sessions.archive_making",
+    "session": "sessions.session",
+    "shutdown": "sessions.running",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A function or class for people; its home is imported only now."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
