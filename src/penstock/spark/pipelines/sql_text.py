@@ -1,0 +1,166 @@
+"""What can be told of a piece of SQL without Spark: its words, the tables it reads, whether it is cut short.
+
+This is no parser. It splits text into words as Spark does (comments, strings, quoted names) and finds names
+that follow FROM and JOIN where a query stands; whether the SQL makes sense is for Spark to say.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
+      | (?P<string>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*")
+      | (?P<name>`(?:[^`]|``)*`|[^\W\d]\w*)
+      | (?P<number>\d[\w.]*)
+      | (?P<open>\() | (?P<close>\))
+      | (?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
+_ENDS_OF_FROM = frozenset(
+    {
+        *("WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS", "WINDOW"),
+        *("SORT", "CLUSTER", "DISTRIBUTE", "QUALIFY", "SELECT", "ON", "USING"),
+    }
+)
+_PREFIXES = frozenset({"LATERAL", "STREAM", "ONLY"})
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of SQL and where it stands."""
+
+    kind: str
+    text: str
+    offset: int
+
+    @property
+    def upper(self) -> str:
+        """As keywords are compared."""
+        return self.text.upper()
+
+
+@dataclass(frozen=True, slots=True)
+class TextMistake:
+    """What is wrong at an offset of a text, and what to write."""
+
+    offset: int
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableReference:
+    """A table that a query reads; ``parts`` are the names between dots, ``end`` is where they end."""
+
+    parts: tuple[str, ...]
+    offset: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """With its dots."""
+        return ".".join(self.parts)
+
+
+def tokens(sql: str) -> list[Token]:
+    """All words but blanks and comments."""
+    found = (Token(str(match.lastgroup), match[0], match.start()) for match in _TOKEN.finditer(sql))
+    return [token for token in found if token.kind != "space"]
+
+
+def unbalanced(sql: str) -> TextMistake | None:
+    """The first bracket or quote without its other half."""
+    opened: list[Token] = []
+    for token in tokens(sql):
+        if token.kind == "open":
+            opened.append(token)
+        elif token.kind == "close":
+            if not opened:
+                return TextMistake(token.offset, "this ) closes nothing")
+            opened.pop()
+        elif token.text in ("'", '"', "`"):
+            return TextMistake(token.offset, f"this {token.text} has no end")
+    return TextMistake(opened[-1].offset, "this ( is never closed") if opened else None
+
+
+def tables_read(sql: str) -> tuple[TableReference, ...]:
+    """The tables after FROM and JOIN, in their order; names that the query itself defines are left out."""
+    words = tokens(sql)
+    own = set(_common_tables(words))
+    return tuple(each for each in _references(words) if each.name.lower() not in own)
+
+
+def with_input(sql: str, name: str, *, reading: str) -> str:
+    """The query with one more name that it may read: ``name`` stands for the table ``reading``."""
+    definition = f"{name} AS (SELECT * FROM {reading})"
+    words = tokens(sql)
+    if not words or words[0].upper != "WITH":
+        return f"WITH {definition} {sql}"
+    last = words[1] if len(words) > 1 and words[1].upper == "RECURSIVE" else words[0]
+    end = last.offset + len(last.text)
+    return f"{sql[:end]} {definition},{sql[end:]}"
+
+
+def _common_tables(words: list[Token]) -> Iterator[str]:
+    """Names defined by ``WITH name AS (`` and ``, name AS (``."""
+    for number, word in enumerate(words[:-2]):
+        follows = number > 0 and (
+            words[number - 1].upper in ("WITH", "RECURSIVE") or words[number - 1].text == ","
+        )
+        if word.kind == "name" and follows:
+            rest = number + 1
+            if words[rest].kind == "open":  # WITH name (column, ...) AS (
+                while rest < len(words) and words[rest].kind != "close":
+                    rest += 1
+                rest += 1
+            if rest + 1 < len(words) and words[rest].upper == "AS" and words[rest + 1].kind == "open":
+                yield _unquoted(word.text).lower()
+
+
+def _references(words: list[Token]) -> Iterator[TableReference]:
+    """Names in the place of a table: after FROM or JOIN, and after each comma of a FROM."""
+    is_query: list[bool] = [True]
+    in_from: list[bool] = [False]
+    for number, word in enumerate(words):
+        before = words[number - 1] if number else None
+        if word.kind == "open":
+            following = words[number + 1] if number + 1 < len(words) else None
+            is_query.append(following is not None and following.upper in _QUERY_WORDS)
+            in_from.append(in_from[-1] and is_query[-1] and following is not None and following.text == "(")
+        elif word.kind == "close":
+            if len(is_query) > 1:
+                is_query.pop()
+                in_from.pop()
+        elif is_query[-1] and word.kind == "name":
+            if word.upper in ("FROM", "JOIN") and (before is None or before.upper != "DISTINCT"):
+                in_from[-1] = True
+                if found := _reference_at(words, number + 1):
+                    yield found
+            elif word.upper in _ENDS_OF_FROM:
+                in_from[-1] = False
+        elif word.text == "," and in_from[-1] and (found := _reference_at(words, number + 1)):
+            yield found
+
+
+def _reference_at(words: list[Token], number: int) -> TableReference | None:
+    """The name that begins at a word; None for a subquery, a function, or nothing."""
+    while number < len(words) and words[number].upper in _PREFIXES and number + 1 < len(words):
+        number += 1
+        if words[number].kind == "open" and words[number - 1].upper == "STREAM":
+            number += 1
+    if number >= len(words) or words[number].kind != "name" or words[number].upper in _QUERY_WORDS:
+        return None
+    first, parts = words[number], [_unquoted(words[number].text)]
+    while number + 2 < len(words) and words[number + 1].text == "." and words[number + 2].kind == "name":
+        number += 2
+        parts.append(_unquoted(words[number].text))
+    if number + 1 < len(words) and words[number + 1].kind == "open":
+        return None
+    last = words[number]
+    return TableReference(tuple(parts), first.offset, last.offset + len(last.text))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

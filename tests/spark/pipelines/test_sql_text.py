@@ -1,0 +1,72 @@
+"""What is told of SQL without Spark."""
+
+import pytest
+
+from penstock.spark.pipelines.sql_text import tables_read, unbalanced, with_input
+
+
+@pytest.mark.parametrize(
+    ("sql", "tables"),
+    [
+        ("SELECT * FROM a", ["a"]),
+        ("select * from a, b c join d.e on a.x = d.x", ["a", "b", "d.e"]),
+        ("SELECT extract(YEAR FROM ts), trim(BOTH FROM x) FROM a", ["a"]),
+        ("SELECT a IS DISTINCT FROM b FROM t", ["t"]),
+        ("WITH x AS (SELECT * FROM y), z(q) AS (SELECT 1 FROM `w w`) SELECT * FROM x JOIN z", ["y", "w w"]),
+        ("SELECT * FROM (SELECT * FROM q) s JOIN r", ["q", "r"]),
+        ("SELECT * FROM a UNION ALL SELECT * FROM b", ["a", "b"]),
+        ("SELECT count(*) FROM clicks WATERMARK ts DELAY OF INTERVAL 30 SECONDS GROUP BY 1", ["clicks"]),
+        ("SELECT 'from x' -- from y\n/* from z */ FROM t", ["t"]),
+        ("SELECT * FROM stream(foo), LATERAL explode(x) t", ["foo"]),
+        ("SELECT * FROM STREAM foo", ["foo"]),
+        ("SELECT * FROM range(10)", []),
+        ("FROM t SELECT x", ["t"]),
+        ("SELECT * FROM parquet.`some/path`", ["parquet.some/path"]),
+        ("SELECT count(*) FILTER (WHERE a IN (SELECT id FROM b)) FROM c", ["b", "c"]),
+        ("SELECT 1", []),
+    ],
+)
+def test_tables_read_are_those_after_from_and_join(sql: str, tables: list[str]) -> None:
+    assert [each.name for each in tables_read(sql)] == tables
+
+
+def test_table_read_knows_where_it_stands() -> None:
+    sql = "SELECT *\nFROM `a b`.c WHERE 1 = 1"
+
+    (found,) = tables_read(sql)
+
+    assert sql[found.offset : found.end] == "`a b`.c"
+    assert found.parts == ("a b", "c")
+
+
+@pytest.mark.parametrize(
+    ("sql", "offset", "message"),
+    [
+        ("count((*)", 5, "this ( is never closed"),
+        ("a) b", 1, "this ) closes nothing"),
+        ("a = 'b", 4, "this ' has no end"),
+        ("a = `b", 4, "this ` has no end"),
+    ],
+)
+def test_unbalanced_names_the_first_half_without_another(sql: str, offset: int, message: str) -> None:
+    mistake = unbalanced(sql)
+
+    assert mistake is not None
+    assert (mistake.offset, mistake.message) == (offset, message)
+
+
+@pytest.mark.parametrize("sql", ["f(')')", "a = 'it''s'", r"'\''", "-- (\nx", "/* ' */ x", '"a("'])
+def test_unbalanced_is_not_misled_by_strings_and_comments(sql: str) -> None:
+    assert unbalanced(sql) is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "whole"),
+    [
+        ("SELECT * FROM input", "WITH input AS (SELECT * FROM v) SELECT * FROM input"),
+        ("WITH a AS (SELECT 1) SELECT 2", "WITH input AS (SELECT * FROM v), a AS (SELECT 1) SELECT 2"),
+        ("WITH RECURSIVE a AS (x) y", "WITH RECURSIVE input AS (SELECT * FROM v), a AS (x) y"),
+    ],
+)
+def test_with_input_adds_a_name_to_a_query(sql: str, whole: str) -> None:
+    assert with_input(sql, "input", reading="v") == whole
