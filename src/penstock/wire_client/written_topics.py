@@ -9,7 +9,7 @@ from penstock.wire_client.errors import RefusedError, WireClientError, check
 from penstock.wire_client.patience import Patience, ask_again
 from penstock.wire_client.topics import ABSENT
 
-CREATION_PATIENCE = Patience(seconds_max=5.0, pause_seconds=0.02)
+CREATION_PATIENCE = Patience(seconds_max=3.0, pause_seconds=0.02)
 """For a topic that the brokers make when they are asked for it; some deny that it exists until it does."""
 
 

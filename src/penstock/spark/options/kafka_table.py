@@ -132,7 +132,7 @@ KAFKA_OPTIONS = (
             name=KAFKA_PREFIX + name,
             kind=ANYTHING,
             default=None,
-            uses=READS,
+            uses=EVERYWHERE,
             meaning="Accepted, without effect.",
             effect=Effect.IGNORED,
         )
