@@ -1,0 +1,1 @@
+"""Protobuf: .proto texts into descriptors, their Spark types, and records into columns and back."""
