@@ -31,3 +31,10 @@ def borrowed_cluster(settings: ClientSettings) -> Iterator[Cluster]:
             kept.append(cluster)
         else:
             cluster.close()
+
+
+def close_kept_clusters() -> None:
+    """Hang up on all brokers that nobody talks to at present."""
+    for kept in _kept.values():
+        while kept:
+            kept.pop().close()

@@ -1,5 +1,6 @@
 """Which ranges of offsets a batch reads: by metadata and offsets only, before any record is fetched."""
 
+import logging
 import time
 from collections.abc import Mapping
 
@@ -15,11 +16,13 @@ from penstock.spark.offsets.resolving import (
 )
 from penstock.spark.options.definition import OptionError
 from penstock.spark.options.source_options import SourceOptions
-from penstock.spark.options.subscriptions import Assign, Subscribe, Subscription
+from penstock.spark.options.subscriptions import Assign, Subscribe, SubscribePattern, Subscription
 from penstock.spark.reading.data_loss import Cause, Loss, handle_loss
 from penstock.spark.reading.lookup import Layouts, Lookup
 
 Offsets = dict[TopicPartition, int]
+
+_log = logging.getLogger(__name__)
 
 
 def plan_batch(options: SourceOptions, bounds: Bounds = EVERYTHING) -> list[OffsetRange]:
@@ -44,15 +47,17 @@ def plan_batch(options: SourceOptions, bounds: Bounds = EVERYTHING) -> list[Offs
 
 
 def check_complete(subscription: Subscription, layouts: Layouts) -> None:
-    """Raise if something that is named does not exist, or nothing at all matches."""
+    """Raise if something that is named does not exist. A pattern may match nothing, or nothing yet."""
     there = {partition for layout in layouts.values() for partition in layout.partitions}
     match subscription:
         case Subscribe(topics=topics):
             missing = [f"topic {topic!r}" for topic in topics if topic not in layouts]
         case Assign(partitions=partitions):
             missing = [f"partition {partition}" for partition in partitions if partition not in there]
-        case _:
-            missing = [] if layouts else ["a topic that matches"]
+        case SubscribePattern():
+            missing = []
+            if not layouts:
+                _log.warning("No topic matches %s.", subscription)
     if missing:
         raise OptionError(f"There is no {missing[0]} for {subscription}: see what penstock topic list shows.")
 
