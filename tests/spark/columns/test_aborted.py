@@ -40,8 +40,13 @@ class Told:
     """What a log of events is, and what a reader of committed records should see of it."""
 
     batches: list[tuple[int, bytearray]]
-    aborted: list[AbortedTransaction]
+    aborted: list[tuple[int, AbortedTransaction]]
+    """With the offset of the marker that ended it."""
     committed: list[int]
+
+    def aborted_from(self, offset: int) -> list[AbortedTransaction]:
+        """What a broker says of a fetch from ``offset``: what had not ended before."""
+        return [transaction for end, transaction in self.aborted if end >= offset]
 
 
 def tell(history: list[Event]) -> Told:
@@ -49,7 +54,7 @@ def tell(history: list[Event]) -> Told:
     batches: list[tuple[int, bytearray]] = []
     committed: list[int] = []
     open_offsets: dict[int, list[int]] = {}
-    aborted: list[AbortedTransaction] = []
+    aborted: list[tuple[int, AbortedTransaction]] = []
     offset = 0
     for event in history:
         count = event.count if event.kind in ("records", "idempotent", "plain") else 1
@@ -65,7 +70,8 @@ def tell(history: list[Event]) -> Told:
             if event.kind == "commit":
                 committed += ended
             elif ended:
-                aborted.append(AbortedTransaction(producer_id=event.producer_id, first_offset=ended[0]))
+                dropped = AbortedTransaction(producer_id=event.producer_id, first_offset=ended[0])
+                aborted.append((offset - 1, dropped))
     for unfinished in open_offsets.values():
         committed += unfinished
     return Told(batches=batches, aborted=aborted, committed=sorted(committed))
@@ -100,8 +106,8 @@ def test_readers_see_what_was_committed(history: list[Event]) -> None:
     """In whichever order the aborted transactions are told; a batch that is in none is not judged by one."""
     told = tell(history)
     fetched = fetched_of([batch for _, batch in told.batches])
-    assert offsets_of(decode_all(fetched, aborted=told.aborted)) == told.committed
-    assert offsets_of(decode_all(fetched, aborted=told.aborted[::-1])) == told.committed
+    assert offsets_of(decode_all(fetched, aborted=told.aborted_from(0))) == told.committed
+    assert offsets_of(decode_all(fetched, aborted=told.aborted_from(0)[::-1])) == told.committed
 
 
 @given(events, st.integers(0, 20))
@@ -110,7 +116,7 @@ def test_fetch_that_begins_within_a_transaction_sees_the_rest(history: list[Even
     rest = told.batches[skipped:]
     first = rest[0][0] if rest else 10**6
     fetched = fetched_of([batch for _, batch in rest])
-    decoded = decode_all(fetched, aborted=told.aborted, first_offset=first)
+    decoded = decode_all(fetched, aborted=told.aborted_from(first), first_offset=first)
     assert offsets_of(decoded) == [offset for offset in told.committed if offset >= first]
 
 
@@ -124,7 +130,7 @@ def test_reader_of_everything_sees_aborted_records_too() -> None:
 def test_fetch_of_nothing_but_aborted_records_moves_on() -> None:
     history = [Event(producer_id=1, kind="records", count=3), Event(producer_id=1, kind="abort")]
     told = tell(history)
-    decoded = decode_all(fetched_of([batch for _, batch in told.batches]), aborted=told.aborted)
+    decoded = decode_all(fetched_of([batch for _, batch in told.batches]), aborted=told.aborted_from(0))
     assert (decoded.batch.num_rows, decoded.next_offset) == (0, 4)
 
 

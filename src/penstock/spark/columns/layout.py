@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from penstock.model.errors import UsageError
-from penstock.spark.columns.fields import Content, Fields
+from penstock.spark.columns.contents import Content
+from penstock.spark.columns.fields import Fields
 from penstock.spark.columns.varints import (
     VARINT_BYTES_MAX,
     Integers,

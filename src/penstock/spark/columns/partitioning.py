@@ -35,8 +35,8 @@ def murmur2(keys: Any) -> Hashes:
     if isinstance(keys, pa.ChunkedArray):
         hashes = [murmur2(chunk) for chunk in keys.chunks]
         return np.concatenate(hashes) if hashes else np.zeros(0, np.uint32)
-    keys = keys.fill_null(b"") if keys.null_count else keys
     keys = keys if keys.type == pa.binary() else keys.cast(pa.binary())
+    keys = keys.fill_null(b"") if keys.null_count else keys
     if not len(keys):
         return np.zeros(0, np.uint32)
     offsets = np.frombuffer(keys.buffers()[1], np.int32)[keys.offset : keys.offset + len(keys) + 1]
