@@ -1,6 +1,6 @@
 """How much of what waits goes into one micro-batch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 Key = TypeVar("Key")
@@ -16,16 +16,18 @@ def share_limit(backlogs: Mapping[Key, int], limit: int) -> dict[Key, int]:
     total = sum(waiting.values())
     if total <= limit:
         return {key: max(0, size) for key, size in backlogs.items()}
-    taken = dict.fromkeys(backlogs, 0)
     largest_first = sorted(waiting, key=lambda key: -waiting[key])
-    for key in largest_first[:limit]:
-        taken[key] = 1
-    spare = limit - min(limit, len(waiting))
-    rest = total - len(waiting)
+    if limit <= len(waiting):
+        return dict.fromkeys(backlogs, 0) | dict.fromkeys(largest_first[:limit], 1)
+    shares = {key: max(1, waiting[key] * limit // total) for key in largest_first}
+    _settle(shares, limit, largest_first)
+    return dict.fromkeys(backlogs, 0) | shares
+
+
+def _settle(shares: dict[Key, int], limit: int, largest_first: Sequence[Key]) -> None:
+    """Make rounded shares add up: what is over goes to the largest, what is too much comes from them."""
+    over = limit - sum(shares.values())
     for key in largest_first:
-        # Rounded over all that is left, so that the shares add up exactly.
-        share = spare * (waiting[key] - 1) // rest if rest else 0
-        taken[key] += share
-        spare -= share
-        rest -= waiting[key] - 1
-    return taken
+        change = min(over, 1) if over > 0 else max(over, 1 - shares[key])
+        shares[key] += change
+        over -= change

@@ -1,5 +1,6 @@
 """What a stream can tell before it reads: topics that went away, were made anew, or got shorter."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from penstock.model.ids import TopicPartition
@@ -12,6 +13,8 @@ from penstock.spark.reading.data_loss import Cause, Loss, handle_loss
 from penstock.spark.reading.lookup import Lookup
 from penstock.spark.reading.vanished import find_loss
 
+_TOPIC_IS_GONE = frozenset({Cause.DELETED, Cause.RECREATED})
+
 
 class StreamLosses:
     """Compares what a query has read with what there is."""
@@ -22,12 +25,11 @@ class StreamLosses:
 
     def check(self, start: StreamOffset, latest: StreamOffset) -> StreamOffset:
         """``latest`` with partitions that are only out of sight; losses are handled as the options say."""
-        kept: dict[TopicPartition, int] = {}
+        kept = self._out_of_sight(start, latest)
         for partition, offset in start.offsets.items():
             if partition not in latest.offsets:
-                if not self._is_gone(partition, start):
-                    kept[partition] = offset
-            elif is_made_anew(partition.topic, start, latest):
+                continue
+            if is_made_anew(partition.topic, start, latest):
                 self._handle(partition, offset, None, Cause.RECREATED)
             elif latest.offsets[partition] < offset:
                 self._handle(partition, latest.offsets[partition], offset, Cause.TRUNCATED)
@@ -37,22 +39,34 @@ class StreamLosses:
         ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in topics}
         return replace(latest, offsets={**latest.offsets, **kept}, topic_ids={**ids, **latest.topic_ids})
 
-    def _is_gone(self, partition: TopicPartition, start: StreamOffset) -> bool:
-        """Whether it was deleted; one that is read no more by choice is remembered, should it come back."""
+    def _out_of_sight(self, start: StreamOffset, latest: StreamOffset) -> dict[TopicPartition, int]:
+        """Partitions that were read and are not there now, without those that are known to be deleted."""
+        missing = {key: offset for key, offset in start.offsets.items() if key not in latest.offsets}
+        causes = {topic: self._why_gone(topic, missing, start) for topic in {key.topic for key in missing}}
+        kept: dict[TopicPartition, int] = {}
+        for partition, offset in missing.items():
+            cause = causes[partition.topic]
+            if cause is None:
+                kept[partition] = offset
+            else:
+                self._handle(partition, offset, None, cause)
+        return kept
+
+    def _why_gone(
+        self, topic: str, missing: Mapping[TopicPartition, int], start: StreamOffset
+    ) -> Cause | None:
+        """None for a topic that is read no more by choice: it is remembered, should it come back."""
+        partition = min(key for key in missing if key.topic == topic)
         if not self._is_subscribed(partition):
-            return False
-        offset = start.offsets[partition]
+            return None
         remaining = OffsetRange(
             partition=partition,
-            start=offset,
-            end=offset + 1,
-            topic_id=start.topic_ids.get(partition.topic),
+            start=missing[partition],
+            end=missing[partition] + 1,
+            topic_id=start.topic_ids.get(topic),
         )
         loss = find_loss(self._lookup, remaining)
-        if loss is None or loss.cause not in (Cause.DELETED, Cause.RECREATED):
-            return False
-        self._handle(partition, offset, None, loss.cause)
-        return True
+        return loss.cause if loss is not None and loss.cause in _TOPIC_IS_GONE else None
 
     def _is_subscribed(self, partition: TopicPartition) -> bool:
         match self._options.subscription:
