@@ -53,6 +53,27 @@ def test_codec_of_truncated_data_is_refused(codec: Codec) -> None:
 
 
 @pytest.mark.parametrize("codec", COMPRESSING)
+def test_codec_of_small_data_with_a_large_limit_gives_it_back_or_refuses_it(codec: Codec) -> None:
+    """It goes through a buffer that the next one uses again."""
+    first, second = (compress(codec, SAMPLE + ending) for ending in (b"first", b"second"))
+    kept = decompress(codec, first, 64 * MIB)
+    assert decompress(codec, second, 64 * MIB) == SAMPLE + b"second"
+    assert kept == SAMPLE + b"first"
+    for length in (0, 1, 7, len(first) // 2, len(first) - 1):
+        with pytest.raises(CorruptBatchError):
+            decompress(codec, first[:length], 64 * MIB)
+
+
+@pytest.mark.parametrize("size", [MIB - 1, MIB, MIB + 1, 5 * MIB])
+@pytest.mark.parametrize("codec", COMPRESSING)
+def test_codec_of_a_little_that_becomes_much_gives_it_back(codec: Codec, size: int) -> None:
+    compressed = compress(codec, bytes(size))
+    assert decompress(codec, compressed, 5 * MIB) == bytes(size)
+    with pytest.raises(CorruptBatchError, match=f"more than {size - 1} bytes"):
+        decompress(codec, compressed, size - 1)
+
+
+@pytest.mark.parametrize("codec", COMPRESSING)
 def test_codec_of_rubbish_is_refused(codec: Codec) -> None:
     with pytest.raises(CorruptBatchError):
         decompress(codec, b"\xff" * 100, MIB)

@@ -3,12 +3,14 @@
 Whoever decompresses names a limit, and no input makes it hold more than about that much: a thousand bytes may
 claim to be a gigabyte. zlib stops by itself; snappy's claim is read before anything is allocated (in xerial's
 framing block by block); lz4 and zstd write into a mapping that is as large as the limit, of which the system
-gives only the pages that are filled. What a zstd frame keeps as its window counts too.
+gives only the pages that are filled. Making one takes longer than decompressing a small batch, so these try a
+buffer first that is there already. What a zstd frame keeps as its window counts too.
 
 gzip is the standard library's; the rest is ``cramjam``, imported when the first such batch comes.
 """
 
 import mmap
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from enum import IntEnum
@@ -41,6 +43,10 @@ _GZIP_WINDOW_BITS = 31
 
 _GZIP_PIECE_BYTES = 1024 * 1024
 _ZSTD_LEVEL = 3
+
+_SCRATCH_BYTES = 1024 * 1024
+_SCRATCH_SOURCE_BYTES_MAX = 128 * 1024
+"""What is larger would often not fit, and be decompressed twice."""
 
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_VERSIONS = b"\x00\x00\x00\x01\x00\x00\x00\x01"
@@ -204,16 +210,36 @@ def _decompress_zstd(data: Buffer, limit: int) -> bytes:
 
 
 def _decompress_into(
-    codec: Codec, decompress_into: Callable[[Buffer, mmap.mmap], int], data: Buffer, limit: int
+    codec: Codec, decompress_into: Callable[[Buffer, mmap.mmap | bytearray], int], data: Buffer, limit: int
 ) -> bytes:
+    if len(data) <= _SCRATCH_SOURCE_BYTES_MAX and limit >= _SCRATCH_BYTES:
+        try:
+            return bytes(memoryview(_scratch.buffer)[: decompress_into(data, _scratch.buffer)])
+        except _cramjam().DecompressionError as error:
+            if not _is_too_large(error):
+                raise _malformed(codec, error) from error
     # A bytearray would be filled with zeros first, which costs 20 ms for 64 MiB.
     with mmap.mmap(-1, max(limit, 1)) as output:
         try:
             return output[: decompress_into(data, output)]
         except _cramjam().DecompressionError as error:
-            if "whole buffer" in str(error):
+            if _is_too_large(error):
                 raise _too_large(codec, limit) from error
             raise _malformed(codec, error) from error
+
+
+def _is_too_large(error: Exception) -> bool:
+    return "whole buffer" in str(error)
+
+
+class _Scratch(threading.local):
+    """Room for what small batches become; each thread that decompresses has its own."""
+
+    def __init__(self) -> None:
+        self.buffer = bytearray(_SCRATCH_BYTES)
+
+
+_scratch = _Scratch()
 
 
 def _blocks(data: Buffer, size: int) -> Iterator[memoryview]:
