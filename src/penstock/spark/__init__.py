@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from penstock.spark.sessions.archive_making import make_archive
     from penstock.spark.sessions.errors import JavaNotFoundError, SparkStartError
     from penstock.spark.sessions.explanation import Explanation
+    from penstock.spark.sessions.kafka_format import use_kafka_format
     from penstock.spark.sessions.running import shutdown
     from penstock.spark.sessions.session import explain, session
+    from penstock.spark.sessions.topic import topic
 
 __all__ = [
     "Explanation",
@@ -21,6 +23,8 @@ __all__ = [
     "make_archive",
     "session",
     "shutdown",
+    "topic",
+    "use_kafka_format",
 ]
 
 _HOMES = {
@@ -31,6 +35,8 @@ _HOMES = {
     "make_archive": "sessions.archive_making",
     "session": "sessions.session",
     "shutdown": "sessions.running",
+    "topic": "sessions.topic",
+    "use_kafka_format": "sessions.kafka_format",
 }
 
 

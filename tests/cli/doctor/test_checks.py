@@ -6,12 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.spark.sessions.fake_java import write_java
 
 from penstock.cli.doctor import disk, machine, runtime
 from penstock.cli.doctor.directory_lock import holder_of
 from penstock.cli.doctor.filesystem_type import filesystem_type
 from penstock.cli.doctor.finding import Level
-from penstock.cli.doctor.java import check_java, find_java
+from penstock.cli.doctor.java import check_java
 from penstock.cli.doctor.port import check_port
 from penstock.config.listeners import Listener
 
@@ -116,45 +117,29 @@ def test_runtime_that_lacks_a_package_is_a_problem(monkeypatch: pytest.MonkeyPat
     assert missing.text == "Missing: no-such-package."
 
 
-def fake_java(directory: Path, answer: str) -> Path:
-    path = directory / "bin" / "java"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho '{answer}' >&2\n")
-    path.chmod(0o755)
-    return path
-
-
 @pytest.mark.parametrize(
-    ("answer", "level", "said"),
+    ("specification", "level", "said"),
     [
-        ('openjdk version "17.0.9" 2023-10-17', Level.OK, "Java 17"),
-        ('java version "1.8.0_392"', Level.WARNING, "is Java 8; Spark supports 17, 21, 25"),
-        ("what?", Level.WARNING, "does not tell its version"),
+        ("17", Level.OK, "Java 17, "),
+        ("18", Level.WARNING, "is Java 18; Spark supports 17, 21, 25"),
+        ("1.8", Level.WARNING, "there is no Java 17 or newer ("),
     ],
 )
-def test_java_of_java_home_is_asked_for_its_version(
-    tmp_path: Path, answer: str, level: Level, said: str
-) -> None:
-    path = fake_java(tmp_path, answer)
-    finding = check_java({"JAVA_HOME": str(tmp_path), "PATH": ""}, is_needed=True)
+def test_java_is_judged_by_what_it_says(tmp_path: Path, specification: str, level: Level, said: str) -> None:
+    path = write_java(tmp_path, specification=specification)
+    finding = check_java({"JAVA_HOME": str(tmp_path), "PATH": ""}, is_needed=True, directories=())
 
-    assert find_java({"JAVA_HOME": str(tmp_path)}) == str(path)
     assert (finding.level, said in finding.text) == (level, True)
+    assert str(path) in finding.text
 
 
 def test_java_that_is_missing_matters_only_where_spark_is(tmp_path: Path) -> None:
     environment = {"JAVA_HOME": str(tmp_path), "PATH": str(tmp_path)}
 
-    assert check_java(environment, is_needed=False).level is Level.OK
-    needed = check_java(environment, is_needed=True)
+    assert check_java(environment, is_needed=False, directories=()).level is Level.OK
+    needed = check_java(environment, is_needed=True, directories=())
     assert needed.level is Level.WARNING
     assert "openjdk-17" in needed.advice
-
-
-def test_java_is_found_on_the_path(tmp_path: Path) -> None:
-    path = fake_java(tmp_path, "")
-
-    assert find_java({"PATH": str(path.parent)}) == str(path)
 
 
 def test_port_that_was_looked_at_is_free_afterwards() -> None:
