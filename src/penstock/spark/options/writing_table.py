@@ -37,6 +37,14 @@ _WHERE = (
         meaning="Spark's own, passed on to every sink: where the query keeps its progress.",
         effect=Effect.IGNORED,
     ),
+    Option(
+        name="queryName",
+        kind=ANYTHING,
+        default=None,
+        uses=_STREAM,
+        meaning="Spark's own, passed on to every sink: what the query is called.",
+        effect=Effect.IGNORED,
+    ),
 )
 
 _HOW_OFTEN = (
