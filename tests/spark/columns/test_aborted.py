@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.spark.columns.rows import batch_at, decode_all, fetched_of, offsets_of
+from tests.spark.columns.rows import batch_at, compacted, decode_all, fetched_of, offsets_of
 
 from penstock.records.batch import stamp
 from penstock.records.builder import build_batch
@@ -132,6 +132,16 @@ def test_fetch_of_nothing_but_aborted_records_moves_on() -> None:
     told = tell(history)
     decoded = decode_all(fetched_of([batch for _, batch in told.batches]), aborted=told.aborted_from(0))
     assert (decoded.batch.num_rows, decoded.next_offset) == (0, 4)
+
+
+def test_marker_that_compaction_has_emptied_ends_nothing() -> None:
+    """Kafka keeps a marker as long as records of its transaction are there; an empty batch says nothing."""
+    records = batch_of(Event(producer_id=1, kind="records", count=2), 0)
+    again = batch_of(Event(producer_id=1, kind="records", count=2), 3)
+    emptied = compacted(marker(1, 2, is_commit=False), ())
+    aborted = [AbortedTransaction(producer_id=1, first_offset=0)]
+    decoded = decode_all(fetched_of([records, emptied, again]), aborted=aborted)
+    assert (offsets_of(decoded), decoded.next_offset) == ([], 5)
 
 
 def test_marker_that_cannot_be_read_is_an_error() -> None:

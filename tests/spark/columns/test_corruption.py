@@ -19,7 +19,7 @@ from tests.spark.columns.rows import (
     with_payload,
 )
 
-from penstock.model.errors import OperatingError
+from penstock.model.errors import OperatingError, UsageError
 from penstock.records.batch import HEADER_BYTES, pack_header, read_header, split_batches, stamp, write_crc
 from penstock.records.builder import build_batch
 from penstock.records.compression import Codec
@@ -27,6 +27,7 @@ from penstock.records.errors import CorruptBatchError
 from penstock.records.record import NewRecord
 from penstock.records.varint import encode_varint
 from penstock.spark.columns import bodies as bodies_module
+from penstock.spark.columns import decoding as decoding_module
 from penstock.spark.columns.encoding import encode
 from penstock.spark.columns.errors import UnreadableRecordsError
 from penstock.spark.columns.schema import COLUMNS
@@ -250,6 +251,27 @@ def test_record_that_lies_is_refused(payload: bytes, message: str) -> None:
         decode_all(batch)
 
 
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ((1, -1, -1), "no name"),
+        ((1, 0, -2), "less than -1"),
+        ((1, 9, -1), "beyond its record"),
+        ((1, 0, -1, b"more"), "not as long as"),
+    ],
+)
+def test_header_that_lies_among_many_is_refused(headers: tuple[int | bytes, ...], message: str) -> None:
+    """So many records that their headers are read as columns; the others have one each."""
+    good = [record(b"\0", 0, delta, -1, -1, 1, 0, -1) for delta in range(19)]
+    bad = record(b"\0", 0, 19, -1, -1, *headers)
+    header = read_header(build_batch([NewRecord(value=b"")] * 20, base_offset=12))
+    batch = with_payload(b"".join([*good, bad]), header)
+    with pytest.raises(CorruptBatchError):
+        plain_rows(batch)
+    with pytest.raises(UnreadableRecordsError, match=f"batch at offset 12: .*{message}"):
+        decode_all(batch)
+
+
 @pytest.mark.parametrize("wanted", [[name] for name in COLUMNS])
 def test_field_beyond_its_record_is_refused_for_every_column_that_needs_it(wanted: list[str]) -> None:
     """What is not wanted need not be read; but nothing may be read beyond the buffer."""
@@ -267,3 +289,9 @@ def test_compressed_batch_of_more_than_it_may_be_is_refused(monkeypatch: pytest.
     bomb = build_batch([NewRecord(value=bytes(100_000))], base_offset=3, codec=Codec.ZSTD)
     with pytest.raises(UnreadableRecordsError, match="offset 3: zstd data is more than 1000 bytes"):
         decode_all(bomb)
+
+
+def test_more_bytes_than_arrow_can_count_are_the_callers_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding_module, "BUFFER_BYTES_MAX", 100)
+    with pytest.raises(UsageError, match="101 bytes are too many to decode at once, the limit is 100"):
+        decode_all(bytes(101))

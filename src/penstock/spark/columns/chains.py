@@ -37,7 +37,10 @@ def find_records(data: Buffer, bodies: Sequence[Body]) -> Integers:
     lanes = _lanes(octets, strides, bodies, lane_rows=isqrt(rows))
     if len(lanes) < LANES_MIN:
         return _walk_all(data, bodies)
-    begins = _joined(data, bodies, lanes, march(strides, lanes, rows))
+    marched = march(strides, lanes, rows)
+    if np.count_nonzero(marched.has_arrived) < len(lanes) // 2:
+        return _walk_all(data, bodies)
+    begins = _joined(data, bodies, lanes, marched)
     _check_counts(begins, bodies)
     return begins
 
@@ -104,7 +107,7 @@ def _joined(data: Buffer, bodies: Sequence[Body], lanes: Lanes, marched: Marched
     believed = np.ones(len(lanes), np.bool_)
     walked: list[int] = []
     meeting = {*lanes.starts.tolist(), *(body.end for body in bodies)}
-    body_starts = [body.start for body in bodies]
+    body_starts = np.array([body.start for body in bodies])
     for lane in np.flatnonzero(~marched.has_arrived).tolist():
         if not believed[lane]:
             continue
