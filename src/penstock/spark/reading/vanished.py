@@ -49,12 +49,12 @@ def find_missing_end(lookup: Lookup, remaining: OffsetRange) -> Loss | None:
 
 
 def _layout(lookup: Lookup, remaining: OffsetRange) -> TopicLayout | None:
-    """The topic with this one partition; None if it was not there for a while."""
+    """The topic with this one partition, or one of its name; None if neither was there for a while."""
     wanted = remaining.partition
     deadline = time.monotonic() + _CONFIRMING_SECONDS
     while True:
         layout = lookup.layouts(Assign(partitions=(wanted,))).get(wanted.topic)
-        if layout is not None and wanted.partition in layout.leaders:
+        if layout is not None and (wanted.partition in layout.leaders or _is_another(layout, remaining)):
             return layout
         if time.monotonic() > deadline:
             return None
