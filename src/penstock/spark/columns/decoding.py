@@ -31,8 +31,8 @@ class Decoded:
     batch: Any
     """A ``pyarrow.RecordBatch`` with exactly the wanted columns, in the order wanted."""
     next_offset: int
-    """Where to fetch on: behind every offset that was looked at, whether it became a row or not, but not behind
-    ``end_offset``. It is still ``first_offset`` if no whole batch has come."""
+    """Where to fetch on: behind every offset that was looked at, whether it became a row or not, but never
+    behind ``end_offset``. It is still ``first_offset`` if no whole batch has come."""
 
 
 def decode(
