@@ -29,14 +29,6 @@ def test_taken_name_is_not_overwritten(store: LocalStore) -> None:
     assert store.names("a") == ["1"]
 
 
-def test_replaced_file_has_the_new_bytes(store: LocalStore) -> None:
-    store.replace("a/1", b"one")
-    store.replace("a/1", b"two")
-
-    assert store.read("a/1") == b"two"
-    assert store.names("a") == ["1"]
-
-
 def test_file_system_without_hard_links_is_refused(
     store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

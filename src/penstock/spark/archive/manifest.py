@@ -74,7 +74,7 @@ class Manifest:
 
     def write_snapshot(self) -> None:
         """Write down the state that is known, and delete what nobody needs any more to arrive at it."""
-        self._store.replace(snapshot_path(self._known.version), encode_state(self._known))
+        self._store.create(snapshot_path(self._known.version), encode_state(self._known))
         snapshots = self._versions()[0]
         if len(snapshots) > 1:
             self._forget_before(snapshots[-2])

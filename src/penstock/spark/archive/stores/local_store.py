@@ -23,13 +23,12 @@ class LocalStore:
 
     def uri(self, path: str) -> str:
         """A path as Spark takes it."""
-        return str(self._root / path)
+        return f"file://{self._root / path}"
 
     def path_of(self, uri: str) -> str:
         """The path behind what Spark calls a file."""
         # Spark names files by URIs, in which characters such as blanks are written as %20.
-        absolute = unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
-        return Path(absolute).relative_to(self._root).as_posix()
+        return Path(unquote(urlsplit(uri).path)).relative_to(self._root).as_posix()
 
     def read(self, path: str) -> bytes:
         """The whole file; ``FileNotFoundError`` if there is none."""
@@ -53,15 +52,13 @@ class LocalStore:
         _flush_directory(target.parent)
         return True
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Make a file appear at once and whole, durably, in place of one that may be there."""
-        target = self._root / path
-        _written_beside(target, data).replace(target)
-        _flush_directory(target.parent)
-
     def names(self, directory: str) -> list[str]:
         """The names of all files of a directory, in order; none if there is no directory."""
-        return sorted(entry.name for entry in self._entries(directory) if entry.is_file())
+        return sorted(
+            entry.name
+            for entry in self._entries(directory)
+            if entry.is_file() and not entry.name.startswith(".")
+        )
 
     def directories(self, directory: str) -> list[str]:
         """The names of all directories below one, in order."""

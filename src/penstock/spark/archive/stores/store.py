@@ -36,10 +36,6 @@ class Store(Protocol):
         """Make a file appear at once and whole, durably; False, and nothing changed, if the path is taken."""
         ...
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Make a file appear at once and whole, durably, in place of one that may be there."""
-        ...
-
     def names(self, directory: str) -> list[str]:
         """The names of all files of a directory, in order; none if there is no directory."""
         ...

@@ -1,0 +1,233 @@
+"""A week in an archive: everything once, however often the query was stopped and batches came again."""
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyarrow import parquet
+from tests.conftest import UniqueName
+from tests.spark.archive.archived_weeks import (
+    PARTITIONS,
+    ArchivedWeek,
+    Rows,
+    archive_week,
+    collected,
+)
+from tests.spark.archive.weeks import (
+    DAY_MS,
+    DAYS,
+    HOURS_OF_A_DAY,
+    MONDAY_MS,
+    by_partition,
+    produce,
+    week,
+)
+
+from penstock.spark import archive
+from penstock.spark.archive.cleaning import clean
+from penstock.spark.archive.compacting import carry_out, compact
+from penstock.spark.archive.compaction_plan import CompactionSizes, plan_compaction
+from penstock.spark.archive.errors import ArchiveError
+from penstock.spark.archive.incarnations import Log
+from penstock.spark.archive.intervals import Interval
+from penstock.spark.archive.manifest import Manifest
+from penstock.spark.archive.parquet_files import (
+    FILE_COLUMNS,
+    FileSettings,
+    move_into_place,
+    new_attempt,
+    now_ms,
+    write_files,
+)
+from penstock.spark.archive.paths import CHECKPOINT, STAGING, batch_of, commit_path, merged_prefix
+from penstock.spark.archive.reading import read_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+SETTINGS = FileSettings()
+RECORDS = 3000
+
+
+@pytest.fixture(scope="module")
+def made(
+    spark: "SparkSession",
+    bootstrap: str,
+    unique: UniqueName,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> ArchivedWeek:
+    """Not to be changed by tests."""
+    path = tmp_path_factory.mktemp("made") / "archive"
+    records = week(RECORDS, partitions=PARTITIONS)
+    return archive_week(spark, bootstrap, unique("week"), path, records=records)
+
+
+@pytest.fixture
+def copy(made: ArchivedWeek, tmp_path: Path) -> ArchivedWeek:
+    """To be changed by one test."""
+    shutil.copytree(made.path, tmp_path / "archive")
+    return ArchivedWeek(
+        spark=made.spark,
+        bootstrap=made.bootstrap,
+        topic=made.topic,
+        path=tmp_path / "archive",
+        records=made.records,
+    )
+
+
+def rows_of(archived: ArchivedWeek) -> Rows:
+    return collected(archive.read(archived.spark, str(archived.path)))
+
+
+def forget_last_batch(archived: ArchivedWeek) -> None:
+    """As a crash leaves the checkpoint after the batch was archived, before Spark had noted that."""
+    commits = archived.path / CHECKPOINT / "commits"
+    last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
+    (commits / str(last)).unlink()
+
+
+def test_archive_has_every_record_once_with_all_it_had(made: ArchivedWeek) -> None:
+    assert rows_of(made) == made.expected
+    assert sum(file.rows for file in made.state().files.values()) == RECORDS
+
+
+def test_files_are_in_the_directories_of_their_hours(made: ArchivedWeek) -> None:
+    days = [datetime.fromtimestamp((MONDAY_MS + day * DAY_MS) / 1000, UTC) for day in range(DAYS)]
+    expected = {
+        f"topic={made.topic}/date={day:%Y-%m-%d}/hour={hour:02}" for day in days for hour in HOURS_OF_A_DAY
+    }
+
+    assert {file.hour.directory for file in made.state().files.values()} == expected
+    assert {file.path for file in made.store.files("")} == set(made.state().files)
+    assert not made.store.directories(STAGING)
+
+
+def test_manifest_says_what_files_hold(made: ArchivedWeek) -> None:
+    for file in made.state().files.values():
+        rows = parquet.read_table(made.path / file.path, partitioning=None)
+        assert rows.column_names == list(FILE_COLUMNS)
+        assert rows.num_rows == file.rows
+        assert set(rows["partition"].to_pylist()) == set(file.spans)
+        assert rows.select(["partition", "offset"]).to_pylist() == sorted(
+            rows.select(["partition", "offset"]).to_pylist(), key=lambda row: tuple(row.values())
+        )
+
+
+def test_archive_covers_the_topic_without_a_gap(made: ArchivedWeek) -> None:
+    counts = {number: len(records) for number, records in made.expected.items()}
+
+    assert made.state().covered == {
+        Log(made.topic, 0, number): (Interval(0, count),) for number, count in counts.items()
+    }
+
+
+def test_batch_that_comes_again_is_not_doubled(copy: ArchivedWeek) -> None:
+    files = copy.state().files
+    forget_last_batch(copy)
+
+    assert copy.archive() == 0
+    assert copy.state().files == files
+
+
+def test_batch_of_a_crash_before_its_commit_replaces_its_files(copy: ArchivedWeek) -> None:
+    state = copy.state()
+    abandoned = {path for path in state.files if (batch := batch_of(path)) and batch.batch_id == 3}
+    copy.store.delete(commit_path(state.version))
+    forget_last_batch(copy)
+
+    assert copy.archive() == 1
+    assert abandoned
+    assert not abandoned & {file.path for file in copy.store.files("")}
+    assert rows_of(copy) == copy.expected
+
+
+@pytest.mark.parametrize("options", [{}, {"startingOffsets": "earliest"}], ids=["goes-on", "from-beginning"])
+def test_lost_checkpoint_doubles_nothing(copy: ArchivedWeek, options: dict[str, str]) -> None:
+    shutil.rmtree(copy.path / CHECKPOINT)
+
+    assert copy.archive(**options) == 0
+    assert sum(file.rows for file in copy.state().files.values()) == RECORDS
+
+
+def test_compaction_leaves_one_file_an_hour_with_the_same_records(copy: ArchivedWeek) -> None:
+    before = copy.state()
+    merged = list(compact(copy.spark, copy.store, sizes=CompactionSizes(), settings=SETTINGS))
+
+    state = copy.state()
+    assert all(each.file is not None for each in merged)
+    assert len(state.files) == len({file.hour for file in state.files.values()}) < len(before.files)
+    assert state.covered == before.covered
+    assert rows_of(copy) == copy.expected
+    assert list(compact(copy.spark, copy.store, sizes=CompactionSizes(), settings=SETTINGS)) == []
+
+    removed, _ = clean(copy.store, Manifest(copy.store), grace_ms=0, now_ms=now_ms())
+    assert set(removed) == set(before.files) - set(state.files)
+    assert {file.path for file in copy.store.files("")} == set(state.files)
+    assert rows_of(copy) == copy.expected
+
+
+def test_compaction_that_was_abandoned_at_any_step_is_repeated(copy: ArchivedWeek) -> None:
+    before = copy.state()
+    merge, *_ = plan_compaction(before.files.values(), CompactionSizes(), now_ms=now_ms())
+    rows = read_files(copy.spark.newSession(), copy.store, merge.files)
+
+    attempt = new_attempt()
+    staged = write_files(rows, copy.store, attempt, settings=SETTINGS)
+    assert copy.state() == before
+    moved = move_into_place(copy.store, staged, attempt, prefix=merged_prefix(attempt.began_ms))
+    assert copy.state() == before
+    assert rows_of(copy) == copy.expected
+
+    assert carry_out(copy.spark, copy.store, merge, settings=SETTINGS).file is not None
+    assert rows_of(copy) == copy.expected
+    assert not {file.path for file in moved} & set(copy.state().files)
+
+    tomorrow_ms = now_ms() + 2 * DAY_MS
+    removed, orphans = clean(copy.store, Manifest(copy.store), grace_ms=DAY_MS, now_ms=tomorrow_ms)
+    assert set(removed) == {file.path for file in merge.files}
+    assert set(orphans) == {*(file.path for file in moved), attempt.staging}
+
+
+def test_merge_of_files_that_others_have_merged_is_given_up(copy: ArchivedWeek) -> None:
+    merge, *_ = plan_compaction(copy.state().files.values(), CompactionSizes(), now_ms=now_ms())
+    winner = carry_out(copy.spark, copy.store, merge, settings=SETTINGS)
+    state = copy.state()
+
+    assert carry_out(copy.spark, copy.store, merge, settings=SETTINGS).file is None
+    assert copy.state() == state
+    assert winner.file is not None
+    assert {file.path for file in copy.store.files("")} == {*state.files, *state.removed}
+
+
+def test_merge_that_would_lose_records_is_refused(copy: ArchivedWeek) -> None:
+    state = copy.state()
+    merge, *_ = plan_compaction(state.files.values(), CompactionSizes(), now_ms=now_ms())
+    first, second = merge.files[:2]
+    shutil.copyfile(copy.path / first.path, copy.path / second.path)
+
+    with pytest.raises(ArchiveError, match="Nothing was changed"):
+        carry_out(copy.spark, copy.store, merge, settings=SETTINGS)
+    assert copy.state() == state
+
+
+def test_archiving_goes_on_while_files_are_merged(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    """Late records of an hour whose files somebody has begun to merge."""
+    records = week(90, partitions=PARTITIONS, days=1)
+    more = week(50, partitions=PARTITIONS, days=1, seed=2)
+    archived = archive_week(spark, bootstrap, unique("day"), tmp_path / "archive", records=records)
+    merges = plan_compaction(archived.state().files.values(), CompactionSizes(), now_ms=now_ms())
+    assert merges
+
+    produce(bootstrap, archived.topic, more)
+    assert archived.archive() == 1
+    for merge in merges:
+        assert carry_out(spark, archived.store, merge, settings=SETTINGS).file is not None
+
+    assert rows_of(archived) == by_partition([*records, *more], partitions=PARTITIONS)
+    assert archived.archive() == 0
