@@ -18,6 +18,7 @@ from penstock.wire.messages.offset_fetch import (
 from penstock.wire_client.coordinators import Coordinated
 from penstock.wire_client.errors import check
 from penstock.wire_client.known_coordinators import CoordinatorKey, KnownCoordinators, Question
+from penstock.wire_client.patience import Patience
 from penstock.wire_client.topics import by_topic
 
 _VERSION_MAX = 7
@@ -36,16 +37,23 @@ class CommittedOffset(NamedTuple):
 
 
 def stable_offset(
-    coordinators: KnownCoordinators, group: str, partition: TopicPartition
+    coordinators: KnownCoordinators,
+    group: str,
+    partition: TopicPartition,
+    *,
+    patience: Patience | None = None,
 ) -> CommittedOffset | None:
-    """What the group has committed for a partition, once no open transaction can change it any more."""
+    """What the group has committed for a partition, once no open transaction can change it any more.
+
+    Raises ``RefusedError`` with UNSTABLE_OFFSET_COMMIT when one still can after ``patience``.
+    """
     request = OffsetFetchRequest(
         group_id=group,
         topics=(OffsetFetchRequestTopic(name=partition.topic, partition_indexes=(partition.partition,)),),
         require_stable=True,
     )
     question = Question(ApiKey.OFFSET_FETCH, request, _VERSION_MAX, _codes)
-    answer = coordinators.ask(CoordinatorKey(Coordinated.GROUP, group), question)
+    answer = coordinators.ask(CoordinatorKey(Coordinated.GROUP, group), question, patience=patience)
     for code in _codes(answer):
         check(code, doing=f"read the offsets of group {group!r}")
     (found,) = (each for topic in answer.topics for each in topic.partitions)

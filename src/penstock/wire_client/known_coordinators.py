@@ -53,7 +53,7 @@ class KnownCoordinators:
         self.patience = patience or Patience()
         self._nodes: dict[CoordinatorKey, int] = {}
 
-    def ask(self, key: CoordinatorKey, question: Question) -> Any:
+    def ask(self, key: CoordinatorKey, question: Question, *, patience: Patience | None = None) -> Any:
         """The answer; its codes are no passing ones, unless they still were when patience ended."""
 
         def ask() -> Any:
@@ -67,7 +67,7 @@ class KnownCoordinators:
         return ask_again(
             ask,
             is_passing=lambda answer: any(code in passing for code in question.codes(answer)),
-            patience=self.patience,
+            patience=patience or self.patience,
             after_trouble=lambda: self._forget_lost(key),
         )
 

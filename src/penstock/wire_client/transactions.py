@@ -38,7 +38,9 @@ FENCED = frozenset({ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH}
 """Codes that mean that the transactional id has another owner by now, or lost this one by a timeout."""
 
 _VERSION_MAX = 3
-"""Of AddPartitionsToTxn, AddOffsetsToTxn, TxnOffsetCommit and EndTxn in the first protocol."""
+"""Of AddPartitionsToTxn, AddOffsetsToTxn and TxnOffsetCommit in the first protocol."""
+
+END_TXN_VERSION_MAX = 3
 
 _TIMEOUT_MS_LEAST = 1_000
 
@@ -131,15 +133,19 @@ def commit_offsets(
 
 def end_code(coordinators: KnownCoordinators, transaction: Transaction, *, is_commit: bool) -> int:
     """Commit or abort; the coordinator's answer. NONE also for an end that it had decided before."""
-    request = EndTxnRequest(
+    question = Question(ApiKey.END_TXN, end_request(transaction, is_commit=is_commit), END_TXN_VERSION_MAX)
+    code: int = coordinators.ask(transaction.key, question).error_code
+    return code
+
+
+def end_request(transaction: Transaction, *, is_commit: bool) -> EndTxnRequest:
+    """The request that ends a transaction."""
+    return EndTxnRequest(
         transactional_id=transaction.transactional_id,
         producer_id=transaction.producer.producer_id,
         producer_epoch=transaction.producer.producer_epoch,
         committed=is_commit,
     )
-    answer = coordinators.ask(transaction.key, Question(ApiKey.END_TXN, request, _VERSION_MAX))
-    code: int = answer.error_code
-    return code
 
 
 def commit(coordinators: KnownCoordinators, transaction: Transaction) -> None:

@@ -1,7 +1,9 @@
 """Writing rows to topics: the sink of ``format("penstock")``.
 
 ``batch_writer`` and ``stream_writer`` are the doors. Rows are checked (``row_schema``), placed
-(``partitioner``), encoded and delivered (``record_producer``) by tasks, either plainly (``plain_task``).
+(``partitioner``), encoded and delivered (``record_producer``) by tasks: either plainly, at least once
+(``plain_task``), or in transactions (``exact_task``) that the driver decides on (``exact_commit``), and whose
+decisions are kept in the sink's ledger (``ledger_store``).
 """
 
 from collections.abc import Mapping
@@ -9,7 +11,8 @@ from collections.abc import Mapping
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter
 from pyspark.sql.types import StructType
 
-from penstock.spark.options.sink_options import batch_sink_options, stream_sink_options
+from penstock.spark.options.sink_options import DeliveryGuarantee, batch_sink_options, stream_sink_options
+from penstock.spark.writing.exact_writers import ExactBatchWriter, ExactStreamWriter
 from penstock.spark.writing.plain_writers import PlainBatchWriter, PlainStreamWriter
 from penstock.spark.writing.row_schema import RowSchemaError, check_row_schema
 
@@ -20,7 +23,8 @@ def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool
     check_row_schema(schema, topic=sink.topic)
     if overwrite:
         raise RowSchemaError('A topic cannot be overwritten, only added to: say mode("append").')
-    return PlainBatchWriter(sink)
+    is_exact = sink.guarantee is DeliveryGuarantee.EXACTLY_ONCE
+    return ExactBatchWriter(sink) if is_exact else PlainBatchWriter(sink)
 
 
 def stream_writer(
@@ -29,4 +33,5 @@ def stream_writer(
     """For ``df.writeStream``; output mode complete adds its whole result to the topic in every batch."""
     sink = stream_sink_options(options)
     check_row_schema(schema, topic=sink.topic)
-    return PlainStreamWriter(sink)
+    is_exact = sink.guarantee is DeliveryGuarantee.EXACTLY_ONCE
+    return ExactStreamWriter(sink) if is_exact else PlainStreamWriter(sink)

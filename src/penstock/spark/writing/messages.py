@@ -4,9 +4,25 @@ from dataclasses import dataclass
 
 from pyspark.sql.datasource import WriterCommitMessage
 
+from penstock.spark.writing.ledger import Holder, Part
+from penstock.spark.writing.sinks import Sink
+
 
 @dataclass
 class PlainMessage(WriterCommitMessage):
     """All rows are on their topics already."""
 
     record_count: int
+
+
+@dataclass
+class ExactMessage(WriterCommitMessage):
+    """What the task found, and what it left open."""
+
+    sink: Sink
+    batch: int
+    holder: Holder | None
+    """Whose the sink was when the task looked; None if there were no rows, so that it did not."""
+    part: Part | None = None
+    """The transaction that waits for the decision; None if there was nothing to write."""
+    record_count: int = 0

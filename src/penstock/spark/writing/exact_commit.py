@@ -1,0 +1,138 @@
+"""The driver's half of writing exactly once: decide, then have every transaction end as decided.
+
+The decision is the one moment that counts. Before it nothing of the batch will ever be seen; after it all of
+it will, whoever dies. What comes after a decision can be repeated by anybody who reads it.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import cast
+
+from pyspark.sql.datasource import WriterCommitMessage
+
+from penstock.spark.options.sink_options import SinkOptions
+from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
+from penstock.spark.writing.exact_task import coordinators_for
+from penstock.spark.writing.ledger import Holder, Ledger, Part
+from penstock.spark.writing.ledger_store import LedgerStore
+from penstock.spark.writing.messages import ExactMessage
+from penstock.spark.writing.parts import BatchParts
+from penstock.spark.writing.sinks import Sink
+from penstock.wire_client.known_coordinators import KnownCoordinators
+
+_log = logging.getLogger(__name__)
+
+Messages = Sequence[WriterCommitMessage | None]
+
+
+def commit_batch(options: SinkOptions, messages: Messages) -> None:
+    """Commit what the tasks have written; returns when every transaction of the batch is committed."""
+    told = _exact(messages)
+    looked = [message for message in told if message.holder is not None]
+    if not looked:
+        return  # No task had a row.
+    with coordinators_for(options) as coordinators:
+        _Commit(coordinators, looked, task_count=len(messages)).run()
+
+
+def abort_batch(options: SinkOptions, messages: Messages) -> None:
+    """Abort what the tasks have written, unless it was decided.
+
+    Spark also calls this when a commit fails, and then there may be a decision already.
+    """
+    looked = [message for message in _exact(messages) if message.part is not None]
+    if looked:
+        with coordinators_for(options) as coordinators:
+            _abort(coordinators, looked)
+
+
+def _exact(messages: Messages) -> list[ExactMessage]:
+    return [cast("ExactMessage", message) for message in messages if message is not None]
+
+
+class _Commit:
+    """One commit of one batch."""
+
+    def __init__(
+        self, coordinators: KnownCoordinators, messages: Sequence[ExactMessage], *, task_count: int
+    ) -> None:
+        self._sink, self._batch = messages[0].sink, messages[0].batch
+        self._store = LedgerStore(coordinators, self._sink)
+        self._parts = BatchParts(coordinators, self._sink, self._batch)
+        self._holder = _holder(messages, self._sink)
+        self._written = _written(messages)
+        self._task_count = task_count
+
+    def run(self) -> None:
+        ledger = self._store.require(self._holder)
+        kept = self._kept(ledger)
+        if self._written:
+            self._check_open()
+            self._store.decide(self._holder, self._batch, tuple(sorted((*kept, *self._written))))
+            self._require_none_lost(self._parts.commit(self._written))
+
+    def _kept(self, ledger: Ledger) -> list[Part]:
+        """The parts that an earlier decision on this batch has committed, now at the latest."""
+        if not ledger.has_decided(self._batch):
+            return []
+        again = {part.task for part in self._written}
+        kept = [part for part in ledger.parts if part.task not in again]
+        self._require_none_lost(self._parts.commit(kept))
+        return kept
+
+    def _check_open(self) -> None:
+        closed = self._parts.not_open(self._written, task_count=self._task_count)
+        if closed:
+            raise ExactlyOnceError(
+                f"Batch {self._batch} of sink {self._sink.name!r} cannot be committed: {_tasks(closed)} no "
+                "longer open. Either the batch took longer than transaction.timeout.ms: make it smaller, "
+                "for example with maxOffsetsPerTrigger, or allow more time with "
+                "transaction.max.timeout.ms of the brokers and kafka.transaction.timeout.ms. Or a task was "
+                "run twice at the same time: leave spark.speculation off."
+            )
+
+    def _require_none_lost(self, lost: Sequence[Part]) -> None:
+        if lost:
+            raise LostPartError(
+                f"Batch {self._batch} of sink {self._sink.name!r} was decided, but {_tasks(lost)} aborted "
+                "before that was carried out. A stream writes the missing part when it is started again; a "
+                "batch does when it is repeated with the same txnAppId and txnVersion."
+            )
+
+
+def _holder(messages: Sequence[ExactMessage], sink: Sink) -> Holder:
+    """All tasks must have looked in the same tenure, or one of them may have missed somebody's decision."""
+    holders = {message.holder for message in messages}
+    if len(holders) > 1:
+        raise StaleRunError(
+            f"Sink {sink.name!r} was taken over by another run while this batch was written. Is the query "
+            "running twice?"
+        )
+    return cast("Holder", holders.pop())
+
+
+def _written(messages: Sequence[ExactMessage]) -> list[Part]:
+    return [message.part for message in messages if message.part is not None]
+
+
+def _tasks(parts: Sequence[Part]) -> str:
+    numbers = ", ".join(str(part.task) for part in parts)
+    return (
+        f"the transactions of tasks {numbers} were"
+        if len(parts) > 1
+        else f"the transaction of task {numbers} was"
+    )
+
+
+def _abort(coordinators: KnownCoordinators, messages: Sequence[ExactMessage]) -> None:
+    sink, batch = messages[0].sink, messages[0].batch
+    store = LedgerStore(coordinators, sink)
+    try:
+        # A decision of ours that is still on its way must not arrive after it was looked for.
+        ledger: Ledger | None = store.renew(cast("Holder", messages[0].holder))
+    except StaleRunError:
+        ledger = store.read()
+    decided = set(ledger.parts) if ledger is not None and ledger.has_decided(batch) else set()
+    if decided:
+        _log.warning("Batch %d of sink %r is decided: it is not aborted.", batch, sink.name)
+    BatchParts(coordinators, sink, batch).abort(set(_written(messages)) - decided)

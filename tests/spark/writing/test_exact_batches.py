@@ -1,0 +1,328 @@
+"""Writing exactly once when things go wrong other than by a plain death: time, zombies, repetitions."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.spark.writing.arrow_rows import arrow_rows
+from tests.spark.writing.crashing import Crash, Life
+from tests.spark.writing.one_query import Run
+from tests.wire_client.reading import read_values
+
+from penstock.spark.options.sink_options import SinkOptions, batch_sink_options, stream_sink_options
+from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
+from penstock.spark.writing.exact_task import coordinators_for, write_exactly
+from penstock.spark.writing.ledger_store import LedgerStore
+from penstock.spark.writing.parts import BatchParts
+from penstock.spark.writing.sinks import Sink, application_sink
+from penstock.spark.writing.task_place import TaskPlace
+from penstock.testing import Broker
+from penstock.wire.api_keys import ApiKey
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Broker]:
+    with Broker() as one:
+        yield one
+
+
+@pytest.fixture
+def broker(shared: Broker) -> Iterator[Broker]:
+    yield shared
+    shared.tidy()
+
+
+@pytest.fixture
+def topic(broker: Broker) -> str:
+    return broker.create_topic(partitions=2)
+
+
+@pytest.fixture
+def run(broker: Broker, topic: str) -> Run:
+    return Run(options=options(broker, topic), sink=Sink(name=f"of-{topic}"), name="first")
+
+
+def options(broker: Broker, topic: str) -> SinkOptions:
+    given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "topic": topic}
+    return stream_sink_options(given | {"kafka.max.block.ms": "20000"})
+
+
+def committed(broker: Broker, topic: str) -> list[bytes]:
+    read = read_values(broker.bootstrap_servers, topic)
+    return sorted(value for part in read for value in part if value is not None)
+
+
+def produced(broker: Broker) -> int:
+    return broker.requests.count("Produce")
+
+
+def die_after_decision(run: Run, batch: int) -> None:
+    """The decision is the first transaction whose end a commit asks for; those of the tasks follow."""
+    messages = run.write_tasks(batch)
+    with pytest.raises(Crash):
+        run.mortal(Life(dies_at=0, of=ApiKey.END_TXN, is_answered=True)).commit(messages)
+
+
+def test_batches_follow_one_another(broker: Broker, topic: str, run: Run) -> None:
+    for batch in range(4):
+        run.write(batch)
+
+    assert committed(broker, topic) == run.expected(0, 1, 2, 3)
+
+
+def test_nothing_is_seen_before_the_commit(broker: Broker, topic: str, run: Run) -> None:
+    messages = run.write_tasks(0)
+    assert committed(broker, topic) == []
+    run.commit(messages)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_decided_batch_is_committed_by_the_next_run_and_not_produced_again(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    run.write(0)
+    die_after_decision(run, 1)
+    before = produced(broker)
+
+    run.restarted("second").write(1)
+    assert produced(broker) == before
+    assert committed(broker, topic) == run.expected(0, 1)
+
+
+def test_a_batch_that_is_repeated_after_its_commit_is_not_produced_again(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    run.write(0)
+    before = produced(broker)
+
+    run.restarted("second").write(0)
+    run.restarted("third").write(0)
+    assert produced(broker) == before
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_decided_batch_whose_transactions_timed_out_is_written_again(
+    broker: Broker, topic: str, run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    die_after_decision(run, 0)
+    broker.clock.advance(minutes=30)
+    assert committed(broker, topic) == []
+
+    second = run.restarted("second")
+    second.write(0)
+    second.write(1)
+    assert committed(broker, topic) == run.expected(0, 1)
+    assert "the transaction of task 1 was aborted before it was committed" in caplog.text
+
+
+def test_only_the_part_of_a_decided_batch_that_timed_out_is_written_again(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    die_after_decision(run, 0)
+    with coordinators_for(run.options) as coordinators:
+        part = (LedgerStore(coordinators, run.sink).held_by("first")).parts[0]
+        assert BatchParts(coordinators, run.sink, 0).commit([part]) == []
+    broker.clock.advance(minutes=30)
+    assert committed(broker, topic) == sorted(value.encode() for value in run.values(0, 0))
+    before = produced(broker)
+
+    run.restarted("second").write(0)
+    assert produced(broker) == before + 1
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_part_that_timed_out_twice_is_written_a_third_time(broker: Broker, topic: str, run: Run) -> None:
+    die_after_decision(run, 0)
+    broker.clock.advance(minutes=30)
+    die_after_decision(run.restarted("second"), 0)
+    broker.clock.advance(minutes=30)
+
+    run.restarted("third").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_lost_part_that_no_task_can_write_is_named(broker: Broker, run: Run) -> None:
+    die_after_decision(run, 0)
+    broker.clock.advance(minutes=30)
+
+    with pytest.raises(LostPartError, match="task 1 was aborted"):
+        replace(run, name="second", task_count=1).write(0)
+
+
+def test_a_batch_that_took_longer_than_its_timeout_is_not_committed_in_part(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    first = run.write_task(0, 0)
+    broker.clock.advance(minutes=30)
+    second = run.write_task(0, 1)
+
+    with pytest.raises(ExactlyOnceError, match=r"task 0 was no longer open.*transaction\.timeout\.ms"):
+        run.commit([first, second])
+    run.abort([first, second])
+    assert committed(broker, topic) == []
+    run.restarted("second").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_driver_of_a_former_run_may_not_commit(broker: Broker, topic: str, run: Run) -> None:
+    former = run.write_tasks(0)
+    second = run.restarted("second")
+    messages = second.write_tasks(0)
+
+    with pytest.raises(StaleRunError, match=r"belongs to run second.*not to run first"):
+        run.commit(former)
+    run.abort(former)
+    second.commit(messages)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_driver_of_a_former_run_may_not_commit_once_a_single_task_of_the_next_has_looked(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    former = run.write_tasks(0)
+    second = run.restarted("second")
+    first_message = second.write_task(0, 0)
+
+    with pytest.raises(StaleRunError):
+        run.commit(former)
+    second.commit([first_message, second.write_task(0, 1)])
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_run_that_lost_the_sink_and_took_it_back_may_not_commit_what_it_wrote_before(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    early = run.write_task(0, 0)
+    second = run.restarted("second")
+    second.write(0)
+    late = run.write_task(0, 1)
+
+    with pytest.raises(StaleRunError, match="taken over by another run"):
+        run.commit([early, late])
+    run.abort([early, late])
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_driver_of_a_former_run_that_is_in_the_middle_of_its_decision_fails(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    former = run.write_tasks(0)
+    with pytest.raises(Crash):
+        run.mortal(Life(dies_at=0, of=ApiKey.END_TXN)).commit(former)  # The decision is open, not made.
+    second = run.restarted("second")
+    second.write(0)
+
+    with pytest.raises(StaleRunError):
+        run.commit(former)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_task_that_ran_twice_at_once_is_noticed_before_the_decision(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    messages = run.write_tasks(0)
+    run.write_task(0, 1)  # A speculative attempt, whose message comes too late.
+
+    with pytest.raises(ExactlyOnceError, match=r"task 1 was no longer open.*spark\.speculation"):
+        run.commit(messages)
+    run.abort(messages)
+    run.restarted("second").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_task_that_failed_is_run_again_in_the_same_batch(broker: Broker, topic: str, run: Run) -> None:
+    first = run.write_task(0, 0)
+    with pytest.raises(Crash):
+        run.mortal(Life(dies_at=0, of=ApiKey.PRODUCE, is_answered=True)).write_task(0, 1)
+
+    run.commit([first, run.write_task(0, 1)])
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_an_aborted_batch_is_not_seen_and_holds_nobody_up(broker: Broker, topic: str, run: Run) -> None:
+    run.abort(run.write_tasks(0))
+    other = replace(run, sink=Sink(name=f"other-{topic}"))
+
+    other.write(0)
+    assert committed(broker, topic) == other.expected(0)
+
+
+def test_a_decided_batch_is_not_aborted(broker: Broker, topic: str, run: Run) -> None:
+    messages = run.write_tasks(0)
+    with pytest.raises(Crash):
+        run.mortal(Life(dies_at=0, of=ApiKey.END_TXN, is_answered=True)).commit(messages)
+
+    run.abort(messages)  # As Spark does when a commit fails.
+    run.restarted("second").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_task_whose_rows_end_with_a_failure_leaves_nothing_open(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    def rows() -> Iterator[Any]:
+        yield arrow_rows(value=["x" * 100_000] * 100)
+        raise RuntimeError("upstream")
+
+    before = produced(broker)
+    place = TaskPlace(sink=run.sink, run=run.name, batch=0, task=0)
+    with pytest.raises(RuntimeError, match="upstream"):
+        write_exactly(run.options, place, rows())
+    assert produced(broker) > before
+
+    other = replace(run, sink=Sink(name=f"other-{topic}"))
+    other.write(0)
+    assert committed(broker, topic) == other.expected(0)
+
+
+def test_what_a_task_without_rows_left_open_before_is_aborted(broker: Broker, topic: str, run: Run) -> None:
+    run.write_task(0, 1)  # Its run ends here.
+    second = run.restarted("second")
+    place = TaskPlace(sink=run.sink, run="second", batch=0, task=1)
+
+    second.commit([second.write_task(0, 0), write_exactly(run.options, place, [])])
+    assert committed(broker, topic) == sorted(value.encode() for value in run.values(0, 0))
+
+
+def test_a_batch_without_rows_is_nothing_to_ask_a_broker_about(broker: Broker, run: Run) -> None:
+    empty = replace(run, rows_per_task=0)
+    before = len(broker.requests)
+
+    empty.write(0)
+    assert len(broker.requests) == before
+
+
+def test_a_checkpoint_that_is_older_than_the_sink_is_refused(run: Run) -> None:
+    run.write(5)
+
+    with pytest.raises(ExactlyOnceError, match=r"has batch 5 already, and this is batch 3.*transactionalId"):
+        run.restarted("second").write(3)
+
+
+def test_an_application_s_older_versions_are_taken_for_written(broker: Broker, topic: str, run: Run) -> None:
+    application = replace(run, skips_older=True, sink=application_sink("daily", topic))
+    application.write(7)
+    for version in (7, 6):
+        application.restarted(f"again-{version}").write(version)
+    application.restarted("next").write(8)
+
+    assert committed(broker, topic) == application.expected(7, 8)
+
+
+def test_a_timeout_that_brokers_do_not_allow_is_shortened() -> None:
+    with Broker(settings={"transaction.max.timeout.ms": "100000"}) as broker:
+        topic = broker.create_topic(partitions=2)
+        run = Run(options=options(broker, topic), sink=Sink(name="short"), name="first")
+        run.write(0)
+        assert committed(broker, topic) == run.expected(0)
+
+
+def test_batches_may_be_written_exactly_once_too(broker: Broker, topic: str) -> None:
+    given = {"kafka.bootstrap.servers": broker.bootstrap_servers, "topic": topic}
+    exact = batch_sink_options(given | {"txnAppId": "a", "txnVersion": "1"})
+    run = Run(options=exact, sink=application_sink("a", topic), name="first", skips_older=True)
+
+    run.write(1)
+    run.restarted("second").write(1)
+    assert committed(broker, topic) == run.expected(1)
