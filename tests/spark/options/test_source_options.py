@@ -35,6 +35,7 @@ PLAIN: list[tuple[str, str, str, Any]] = [
     ("maxTriggerDelay", "2m", "trigger_delay_ms_max", 120_000),
     ("minPartitions", "7", "min_partitions", 7),
     ("maxRecordsPerPartition", "1234", "records_per_partition_max", 1234),
+    ("maxBytesPerPartition", "4321", "bytes_per_partition_max", 4321),
     ("failOnDataLoss", "false", "on_data_loss", OnDataLoss.SKIP),
     ("failOnDataLoss", "true", "on_data_loss", OnDataLoss.FAIL),
     ("onDataLoss", "report", "on_data_loss", OnDataLoss.REPORT),

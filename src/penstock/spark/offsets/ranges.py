@@ -1,9 +1,12 @@
 """Ranges of offsets, and how they are cut into the pieces that tasks read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from penstock.model.ids import TopicPartition
+
+_NO_LIMITS: Mapping[TopicPartition, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +29,27 @@ class OffsetRange:
 
 
 def split_ranges(
-    ranges: Iterable[OffsetRange], *, records_max: int, partitions_min: int | None = None
+    ranges: Iterable[OffsetRange],
+    *,
+    records_max: int,
+    partitions_min: int | None = None,
+    records_max_of: Mapping[TopicPartition, int] = _NO_LIMITS,
 ) -> list[OffsetRange]:
     """Pieces of at most ``records_max`` offsets each, and at least ``partitions_min`` where offsets allow it.
 
-    Together they are the ranges, without gap or overlap; empty ranges are dropped.
+    ``records_max_of`` has a smaller limit for some partitions. Together the pieces are the ranges, without
+    gap or overlap; empty ranges are dropped.
     """
     filled = [one for one in ranges if one.size]
     counts = _shares([one.size for one in filled], partitions_min or 0)
     pieces = [piece for one, count in zip(filled, counts, strict=True) for piece in _cut(one, count)]
-    return [piece for large in pieces for piece in _cut(large, -(-large.size // records_max))]
+    return [
+        piece
+        for large in pieces
+        for piece in _cut(
+            large, -(-large.size // min(records_max, records_max_of.get(large.partition, records_max)))
+        )
+    ]
 
 
 def _shares(sizes: Sequence[int], wanted: int) -> list[int]:

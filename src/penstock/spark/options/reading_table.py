@@ -6,6 +6,7 @@ from penstock.spark.options.positions import OFFSETS, TIMESTAMP, TIMESTAMPS
 from penstock.spark.options.subscriptions import PARTITIONS, PATTERN, TOPICS
 
 RECORDS_PER_PARTITION_MAX = 1_000_000
+BYTES_PER_PARTITION_MAX = 256 * 1024 * 1024
 
 _BATCH = frozenset({Use.BATCH_READ})
 _STREAM = frozenset({Use.STREAM_READ})
@@ -138,6 +139,17 @@ _HOW_MUCH = (
         default=str(RECORDS_PER_PARTITION_MAX),
         uses=READS,
         meaning="Split partitions so that no task reads more offsets than this.",
+    ),
+    Option(
+        name="maxBytesPerPartition",
+        kind=whole_number(least=1),
+        default=str(BYTES_PER_PARTITION_MAX),
+        uses=READS,
+        meaning=(
+            "Split partitions so that no task reads much more than so many stored bytes, as far as brokers "
+            "tell how large partitions are."
+        ),
+        is_ours=True,
     ),
 )
 

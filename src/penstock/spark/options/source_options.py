@@ -45,6 +45,7 @@ class SourceOptions:
     lookup_retry_ms: int
     min_partitions: int | None
     records_per_partition_max: int
+    bytes_per_partition_max: int
     offsets_per_trigger_max: int | None
     offsets_per_trigger_min: int | None
     trigger_delay_ms_max: int
@@ -95,6 +96,7 @@ def _source_options(values: Mapping[str, Any], *, starting: Boundary) -> SourceO
         lookup_retry_ms=values["fetchOffset.retryIntervalMs"],
         min_partitions=values.get("minPartitions"),
         records_per_partition_max=values["maxRecordsPerPartition"],
+        bytes_per_partition_max=values["maxBytesPerPartition"],
         metadata_ttl_ms=values.get("partition.metadata.cache.ttl.ms", -1),
         **_trigger_limits(values),
         **_group(values),

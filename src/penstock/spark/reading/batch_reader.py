@@ -6,10 +6,11 @@ from typing import Any
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
 from penstock.spark.offsets.pushdown import EVERYTHING, take_filters
-from penstock.spark.offsets.ranges import OffsetRange, split_ranges
+from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.planning import plan_batch
 from penstock.spark.reading.rows import read_range
+from penstock.spark.reading.sizing import tasks_of
 from penstock.spark.reading.worker_process import settle
 
 
@@ -41,10 +42,7 @@ class FilteringBatchReader(BatchReader):
 
 def input_partitions(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[InputPartition]:
     """The ranges, cut to the size that the options ask for."""
-    pieces = split_ranges(
-        ranges, records_max=options.records_per_partition_max, partitions_min=options.min_partitions
-    )
-    return [InputPartition(piece) for piece in pieces]
+    return [InputPartition(piece) for piece in tasks_of(ranges, options)]
 
 
 def read_partition(

@@ -20,6 +20,7 @@ from penstock.wire.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMES
 from penstock.wire.messages.metadata import MetadataResponseTopic
 from penstock.wire_client.cluster import PASSING, Cluster
 from penstock.wire_client.errors import WireClientError, check
+from penstock.wire_client.partition_sizes import partition_bytes
 from penstock.wire_client.topics import ABSENT, READ_COMMITTED, READ_UNCOMMITTED, offsets_at
 
 Result = TypeVar("Result")
@@ -84,12 +85,12 @@ class Lookup:
             return {}
         return self._ask(lambda cluster: offsets_at(cluster, times, isolation_level=self._isolation_level))
 
+    def sizes(self, layouts: Layouts) -> dict[TopicPartition, int]:
+        """Bytes of the partitions on the disks of their leaders, of those whose leaders tell."""
+        return self._ask(lambda cluster: partition_bytes(cluster, _leaders(layouts)))
+
     def _special(self, layouts: Layouts, place: int) -> dict[TopicPartition, int]:
-        leaders = {
-            TopicPartition(layout.name, number): leader
-            for layout in layouts.values()
-            for number, leader in layout.leaders.items()
-        }
+        leaders = _leaders(layouts)
         return self._ask(lambda cluster: self._all_offsets(cluster, leaders, place)) if leaders else {}
 
     def _all_offsets(
@@ -129,6 +130,14 @@ class Lookup:
                     raise
             retries_left -= 1
             time.sleep(self._options.lookup_retry_ms / 1000)
+
+
+def _leaders(layouts: Layouts) -> dict[TopicPartition, int]:
+    return {
+        TopicPartition(layout.name, number): leader
+        for layout in layouts.values()
+        for number, leader in layout.leaders.items()
+    }
 
 
 def _layouts(cluster: Cluster, topics: Collection[str] | None) -> dict[str, TopicLayout]:
