@@ -33,8 +33,8 @@ class SparkNotInstalledError(SparkStartError):
 class ConnectNotInstalledError(SparkStartError):
     """There is a pyspark, but not what it needs to talk to a Spark elsewhere."""
 
-    def __init__(self, remote: str, reason: ImportError) -> None:
+    def __init__(self, remote: str, missing: Sequence[str]) -> None:
         super().__init__(
-            f"{remote} is reached through Spark Connect, for which something is missing ({reason}): "
+            f"{remote} is reached through Spark Connect, for which {', '.join(missing)} must be installed: "
             "`pip install 'pyspark[connect]' 'pandas>=2.2,<3'`."
         )

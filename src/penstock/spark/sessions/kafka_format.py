@@ -10,17 +10,17 @@ writers are told to append then. ``overwrite`` and ``ignore`` stay what they are
 
 import functools
 import importlib
-import importlib.util
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from penstock.spark.sessions.connect import missing_packages
 
 ALIAS = "kafka"
 FORMAT = "penstock"
 
 _CLASSIC = ("pyspark.sql.readwriter", "pyspark.sql.streaming.readwriter")
 _CONNECT = ("pyspark.sql.connect.readwriter", "pyspark.sql.connect.streaming.readwriter")
-_CONNECT_NEEDS = ("grpc", "google.protobuf", "pandas")
 _NAMES = ("DataFrameReader", "DataFrameWriter", "DataStreamReader", "DataStreamWriter")
 _APPENDING = frozenset({None, "append", "error", "errorifexists", "default"})
 
@@ -49,8 +49,7 @@ def undo() -> None:
 
 
 def _classes() -> Iterator[type]:
-    has_connect = all(importlib.util.find_spec(name.split(".")[0]) for name in _CONNECT_NEEDS)
-    modules = itertools.chain(_CLASSIC, _CONNECT if has_connect else ())
+    modules = itertools.chain(_CLASSIC, () if missing_packages() else _CONNECT)
     for module, name in itertools.product(map(importlib.import_module, modules), _NAMES):
         found = getattr(module, name, None)
         if found is not None and found.__module__ == module.__name__:

@@ -22,6 +22,7 @@ from penstock.model.errors import UsageError
 from penstock.spark.sessions.archive import ArchiveUse
 from penstock.spark.sessions.archive_making import make_in_background
 from penstock.spark.sessions.choices import Choices, Wishes, choose
+from penstock.spark.sessions.connect import missing_packages
 from penstock.spark.sessions.errors import ConnectNotInstalledError
 from penstock.spark.sessions.explanation import Explanation
 from penstock.spark.sessions.given_settings import given_settings
@@ -120,14 +121,13 @@ def _connect(remote: str, wishes: Wishes) -> "SparkSession":
             f"remote={remote!r} is no address of Spark Connect, such as sc://host:15002; "
             "a Spark on this machine is asked for with master."
         )
+    if missing := missing_packages():
+        raise ConnectNotInstalledError(remote, missing)
     settings = _asked(wishes.settings())
-    try:
-        builder = SparkSession.builder.remote(remote)
-        for setting in settings:
-            builder = builder.config(setting.name, setting.value)
-        spark = builder.getOrCreate()
-    except ImportError as error:
-        raise ConnectNotInstalledError(remote, error) from error
+    builder = SparkSession.builder.remote(remote)
+    for setting in settings:
+        builder = builder.config(setting.name, setting.value)
+    spark = builder.getOrCreate()
     there, words = "as it is there", f"Spark {spark.version} at {remote}"
     _remember(Explanation(session=words, java=there, python=there, archive=there, settings=settings))
     return spark
