@@ -208,7 +208,7 @@ SINK_VALUE_FIELDS = (
         name="columns",
         kind=ListOf(Text("a column")),
         default=(),
-        doc="Which; all but `key`, `headers`, `topic` and `partition` if left out.",
+        doc="Which; all but `key`, `headers` and a `topic` that rows are routed by, if left out.",
     ),
     Field(name="options", kind=MappingOf(Text()), default={}, doc="Options of `to_json` or `to_csv`."),
 )
@@ -244,6 +244,18 @@ SINK_FIELDS = (
         kind=MappingOf(Sql()),
         default={},
         doc="Headers of records, SQL expressions by name; the column `headers` if there is one.",
+    ),
+    Field(
+        name="partition",
+        kind=Sql(),
+        default="",
+        doc="The partition of records, an SQL expression; left out, the key decides.",
+    ),
+    Field(
+        name="timestamp",
+        kind=Sql(),
+        default="",
+        doc="The time of records, an SQL expression; left out, when they are written.",
     ),
     Field(
         name="partitionBy",

@@ -129,6 +129,8 @@ class Sink:
     """How columns become the record's value; see the table of ``value`` of sinks."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """SQL expressions by header."""
+    partition: str = ""
+    timestamp: str = ""
     partition_by: tuple[str, ...] = ()
     place: Place
 
@@ -170,6 +172,7 @@ class Pipeline:
     configuration: Mapping[str, str] = field(default_factory=dict)
     kafka: Mapping[str, str] = field(default_factory=dict)
     """Options ``kafka.*`` of all sources and sinks, without that prefix."""
+    kafka_places: Mapping[str, Place] = field(default_factory=dict)
     libraries: tuple[str, ...] = ()
     catalog: str = ""
     database: str = ""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from penstock.spark.options.definition import OptionError, Use
-from penstock.spark.options.parsing import parse_options
+from penstock.spark.options.definition import EVERYWHERE, OptionError, Use
+from penstock.spark.options.parsing import OPTIONS, parse_options
 from penstock.spark.options.source_options import batch_options, stream_options
 from penstock.spark.pipelines.model import PENSTOCK, Pipeline, ReadMode
 from penstock.spark.pipelines.problems import Place, Problems
@@ -12,6 +12,19 @@ from penstock.spark.pipelines.problems import Place, Problems
 _BOOTSTRAP = "kafka.bootstrap.servers"
 _SOMEWHERE = {_BOOTSTRAP: "localhost:9092"}
 """Where the brokers are may be said on the command line."""
+
+
+def options_for(use: Use, topic_options: Mapping[str, str]) -> dict[str, str]:
+    """Those of the common options that count in a use: writers know nothing of isolation levels."""
+    uses = {option.name.lower(): option.uses for option in OPTIONS}
+    return {name: text for name, text in topic_options.items() if use in uses.get(name.lower(), EVERYWHERE)}
+
+
+def check_common_options(pipeline: Pipeline, problems: Problems) -> None:
+    """Names and values of what is common to all sources and sinks."""
+    for name, value in pipeline.kafka.items():
+        place = pipeline.kafka_places.get(name, Place(pipeline.file))
+        _noted(lambda given: parse_options(given, EVERYWHERE), {f"kafka.{name}": value}, place, problems)
 
 
 def check_source_options(pipeline: Pipeline, problems: Problems) -> None:
@@ -22,7 +35,7 @@ def check_source_options(pipeline: Pipeline, problems: Problems) -> None:
         is_stream = source.read is ReadMode.STREAM
         use = Use.STREAM_READ if is_stream else Use.BATCH_READ
         if _check_each(source.options, source.option_places, use, source.place, problems):
-            given = {**_SOMEWHERE, **pipeline.topic_options, **source.options}
+            given = {**_SOMEWHERE, **options_for(use, pipeline.topic_options), **source.options}
             _noted(stream_options if is_stream else batch_options, given, source.place, problems)
 
 

@@ -5,7 +5,11 @@ from pathlib import Path
 
 from penstock.spark.pipelines.graph import canonical, cycles, references, side_outputs
 from penstock.spark.pipelines.model import PENSTOCK, Flow, OutputMode, Pipeline, Query, ReadMode
-from penstock.spark.pipelines.option_check import check_sink_options, check_source_options
+from penstock.spark.pipelines.option_check import (
+    check_common_options,
+    check_sink_options,
+    check_source_options,
+)
 from penstock.spark.pipelines.problems import Place, Problems, suggestion
 from penstock.spark.pipelines.steps import STEPS
 from penstock.spark.pipelines.steps.paths import local_path, resolved
@@ -22,6 +26,7 @@ def validate(pipeline: Pipeline, problems: Problems) -> None:
     _check_unique(pipeline, problems)
     _check_reads(pipeline, problems)
     _check_sources(pipeline, problems)
+    check_common_options(pipeline, problems)
     check_source_options(pipeline, problems)
     check_sink_options(pipeline, problems)
     for flow in pipeline.flows.values():

@@ -119,6 +119,8 @@ def read_sink(name: str, node: Node, reading: Reading) -> Sink | None:
         if value is None
         else reading.fields(value, SINK_VALUE_FIELDS, noun=f"The value of the sink {name!r}"),
         headers=values["headers"],
+        partition=values["partition"],
+        timestamp=values["timestamp"],
         partition_by=values["partitionBy"],
         place=reading.place(node),
     )

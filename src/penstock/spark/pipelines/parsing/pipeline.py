@@ -46,6 +46,7 @@ def _pipeline(root: MappingNode, reading: Reading) -> Pipeline:
         file=reading.document.file,
         configuration=values["configuration"],
         kafka=values["kafka"],
+        kafka_places=reading.key_places(root, "kafka"),
         libraries=_libraries(values["libraries"], reading),
         catalog=values["catalog"],
         database=values["database"] or values["schema"],

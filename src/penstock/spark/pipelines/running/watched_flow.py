@@ -1,0 +1,103 @@
+"""A flow whose query runs: its reports as they come, its side outputs, its end."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from penstock.spark.pipelines.model import Flow
+from penstock.spark.pipelines.reporting.progress import FlowProgress, progress_of
+from penstock.spark.pipelines.running.events import (
+    Event,
+    FlowEnded,
+    FlowFailed,
+    FlowProgressed,
+    RecordsLeft,
+)
+from penstock.spark.pipelines.running.failures import FlowFailure, failure_of
+from penstock.spark.pipelines.running.side_outputs import BatchSigns, SideOutputs
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_SIGNS_MAX = 200
+"""Of micro-batches; side outputs are seldom more than a few behind."""
+_STOP_POLL_SECONDS = 0.02
+
+
+class WatchedFlow:
+    """One query, looked at again and again."""
+
+    def __init__(
+        self, pipeline: str, flow: Flow, query: "StreamingQuery", *, sides: SideOutputs | None
+    ) -> None:
+        self.flow = flow
+        self.failure: FlowFailure | None = None
+        self.is_over = False
+        self._pipeline = pipeline
+        self._query = query
+        self._sides = sides
+        self._seen: tuple[int, str] = (-1, "")
+        self._signs: dict[int, BatchSigns] = {}
+
+    def look(self) -> Iterator[Event]:
+        """What happened since the last look."""
+        is_active = self._query.isActive
+        for progress in self._new_reports():
+            yield FlowProgressed(progress)
+        yield from self._side_events(is_last=not is_active)
+        if not is_active:
+            yield self._end()
+
+    def stop(self, *, patience_seconds: float) -> Iterator[Event]:
+        """Stop between two micro-batches, or in the middle of one whose end does not come."""
+        deadline = time.monotonic() + patience_seconds
+        while self._query.isActive and self._is_busy() and time.monotonic() < deadline:
+            time.sleep(_STOP_POLL_SECONDS)
+        self._query.stop()
+        for progress in self._new_reports():
+            yield FlowProgressed(progress)
+        yield from self._side_events(is_last=True)
+        self.is_over = True
+        yield FlowEnded(self.flow.name)
+
+    def _is_busy(self) -> bool:
+        return bool(self._query.status.get("isTriggerActive"))
+
+    def _end(self) -> Event:
+        self.is_over = True
+        error = self._query.exception()
+        if error is None:
+            return FlowEnded(self.flow.name)
+        steps = [use.name for use in self.flow.query.steps]
+        self.failure = failure_of(self.flow.name, error, steps=steps)
+        return FlowFailed(self.failure)
+
+    def _side_events(self, *, is_last: bool) -> Iterator[Event]:
+        if self._sides is None:
+            return
+        until = None if is_last else max(self._signs, default=-1)
+        for topic, count in self._sides.catch_up(self._signs, until=until).items():
+            if count:
+                yield RecordsLeft(self.flow.name, topic, count)
+        if is_last:
+            self._sides.save()
+
+    def _new_reports(self) -> Iterator[FlowProgress]:
+        for report in self._fresh():
+            place = (int(report["batchId"]), str(report["timestamp"]))
+            if place <= self._seen:
+                continue
+            self._seen = place
+            progress = progress_of(self._pipeline, self.flow.name, report)
+            if not progress.is_idle:
+                self._signs[progress.batch] = progress.signs
+                self._signs.pop(progress.batch - _SIGNS_MAX, None)
+            yield progress
+
+    def _fresh(self) -> list[dict[str, Any]]:
+        """All reports that Spark remembers, if its last one is new."""
+        last = self._query.lastProgress
+        if last is None or (int(last["batchId"]), str(last["timestamp"])) == self._seen:
+            return []
+        return [json.loads(report.json) for report in self._query.recentProgress]
