@@ -13,6 +13,8 @@ from penstock.cli.tree import COMMANDS, build_app
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.definition import ConfigKey
 from penstock.config.topic_keys import TOPIC_KEYS
+from penstock.spark.options.definition import KAFKA_PREFIX, READS, WRITES, Effect, Option
+from penstock.spark.options.parsing import OPTIONS
 from penstock.wire.api_keys import APIS, NEVER_FLEXIBLE, ApiSpec
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -27,6 +29,7 @@ def pages() -> dict[str, str]:
         "configuration.md": configuration_page(),
         "apis.md": apis_page(),
         "commands.md": commands_page(),
+        "spark-options.md": spark_options_page(),
     }
 
 
@@ -135,6 +138,76 @@ def _argument(argument: Any) -> str:
 
 def _flexible_from(spec: ApiSpec) -> str:
     return "never" if spec.first_flexible == NEVER_FLEXIBLE else str(spec.first_flexible)
+
+
+def spark_options_page() -> str:
+    """All options of the data source."""
+    ours = [option for option in OPTIONS if not option.name.startswith(KAFKA_PREFIX)]
+    kafkas = [option for option in OPTIONS if option.name.startswith(KAFKA_PREFIX)]
+    acting = [option for option in kafkas if option.effect is Effect.ACTS]
+    refused = [option for option in kafkas if option.effect is Effect.REFUSED]
+    ignored = sorted(f"`{option.name}`" for option in kafkas if option.effect is Effect.IGNORED)
+    return "\n".join(
+        [
+            '# Options of `format("penstock")`',
+            "",
+            "Generated from the tables in `penstock.spark.options`. Names and meaning are those of Spark's",
+            "Kafka connector; a dagger (†) marks those that it does not have. Case does not matter. An option",
+            "that is not here is an error, and so is one that is out of its place, but for options of streams",
+            "in a batch, which are ignored with a line in the log.",
+            "",
+            "Of the connector's own, all are here. What it has beside options is not: its consumers are cached",
+            "by Spark (`spark.kafka.consumer.cache.*`, `spark.kafka.producer.cache.*`), connections here are",
+            "kept by each worker process; and Python sources have no continuous or real-time trigger.",
+            "",
+            *_options_section("Reading", [option for option in ours if option.uses & READS]),
+            *_options_section("Writing", [option for option in ours if option.uses & WRITES]),
+            *_options_section("Kafka's own properties", acting),
+            "Accepted without effect, since nothing here needs them: " + ", ".join(ignored) + ".",
+            "",
+            "## Refused",
+            "",
+            "Properties that begin with `kafka.ssl.` or `kafka.sasl.` are refused too: connections are not",
+            "encrypted so far, and leaving that out silently would be unsafe.",
+            "",
+            "| name | what to do instead |",
+            "|---|---|",
+            *(f"| `{option.name}` | {option.meaning} |" for option in refused),
+            "",
+        ]
+    )
+
+
+def _options_section(title: str, options: Iterable[Option]) -> list[str]:
+    return [
+        f"## {title}",
+        "",
+        "| name | counts in | takes | default | meaning |",
+        "|---|---|---|---|---|",
+        *(_option_row(option) for option in options),
+        "",
+    ]
+
+
+def _option_row(option: Option) -> str:
+    cells = (
+        f"`{option.name}`{' †' if option.is_ours else ''}",
+        _uses(option),
+        option.kind.expected,
+        "" if option.default is None else f"`{option.default}`",
+        option.meaning,
+    )
+    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("*", "\\*").replace("\n", " ")
+
+
+def _uses(option: Option) -> str:
+    if option.uses in (READS, WRITES, READS | WRITES):
+        return {READS: "reads", WRITES: "writes"}.get(option.uses, "both")
+    return ", ".join(sorted(option.uses))
 
 
 def _config_table(keys: Iterable[ConfigKey]) -> list[str]:

@@ -81,7 +81,7 @@ def choice(words: Iterable[str]) -> Kind:
             raise ValueError(text)
         return lowered
 
-    return Kind(name=" \\| ".join(known), parse=parse, expected=" or ".join(known))
+    return Kind(name=" | ".join(known), parse=parse, expected=" or ".join(known))
 
 
 BOOLEAN = Kind(name="boolean", parse=_boolean, expected="true or false")
