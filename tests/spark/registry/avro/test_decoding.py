@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from tests.spark.registry.avro.avro_samples import records, values_of, written
 
 from penstock.spark.registry.avro.column_readers import ITEMS_MAX
-from penstock.spark.registry.avro.decoding import NOT_OF_ITS_SCHEMA, AvroDecoder
+from penstock.spark.registry.avro.decoding import avro_decoder
 from penstock.spark.registry.avro.parsing import parse_schema
 from penstock.spark.registry.avro.row_decoding import RowDecoder
 from penstock.spark.registry.errors import SchemaUnsupportedError
+from penstock.spark.registry.mixed_decoding import NOT_OF_ITS_SCHEMA
 from penstock.spark.registry.payloads import Decoded, payloads_of
 
 DAY = {"type": "int", "logicalType": "date"}
@@ -28,7 +29,7 @@ def record(*fields: tuple[Any, ...], name: str = "R", **more: Any) -> dict[str, 
 
 def decode(writer: Any, reader: Any, column: pa.Array, *, by_rows: bool = False) -> Decoded:
     types = parse_schema(json.dumps(writer)), parse_schema(json.dumps(reader))
-    decoder = RowDecoder(*types) if by_rows else AvroDecoder(*types)
+    decoder = RowDecoder(*types) if by_rows else avro_decoder(*types)
     decoded = decoder.decode(payloads_of(column))
     decoded.values.validate(full=True)
     return decoded
@@ -172,7 +173,7 @@ def test_milliseconds_are_never_taken_for_microseconds() -> None:
     with pytest.raises(
         SchemaUnsupportedError, match=r"inner\.at: written as timestamp-millis, read as timestamp-micros"
     ):
-        AvroDecoder(
+        avro_decoder(
             *(
                 parse_schema(json.dumps(record(("inner", record(("at", ["null", unit]), name="In")))))
                 for unit in (millis, micros)
@@ -249,7 +250,7 @@ def test_array_whose_items_take_no_bytes_is_refused() -> None:
     for items in ("null", record(name="Empty"), {"type": "fixed", "name": "F", "size": 0}):
         tree = parse_schema(json.dumps(record(("a", ["null", {"type": "array", "items": items}]))))
         with pytest.raises(SchemaUnsupportedError, match="items take no bytes"):
-            AvroDecoder(tree, tree)
+            avro_decoder(tree, tree)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.spark.registry.avro.avro_samples import records, values_of, written
 
 from penstock.model.errors import UsageError
-from penstock.spark.registry.avro.decoding import AvroDecoder
+from penstock.spark.registry.avro.decoding import avro_decoder
 from penstock.spark.registry.avro.encoding import encode
 from penstock.spark.registry.avro.parsing import parse_schema
 from penstock.spark.registry.payloads import payloads_of
@@ -45,7 +45,7 @@ def test_records_are_byte_for_byte_what_fastavro_writes(data: st.DataObject) -> 
     schema = data.draw(records())
     column = written(schema, data.draw(st.lists(values_of(schema), max_size=5)))
     tree = parse_schema(json.dumps(schema))
-    values = AvroDecoder(tree, tree).decode(payloads_of(column)).values
+    values = avro_decoder(tree, tree).decode(payloads_of(column)).values
     skipped = len(column) // 2
     assert encode(values, tree).equals(column)
     assert encode(values[skipped:], tree).equals(column[skipped:])

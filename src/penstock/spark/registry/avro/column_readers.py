@@ -10,17 +10,14 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from penstock.spark.registry.avro.cursor import Cursor, Mask
 from penstock.spark.registry.avro.decimal_bytes import decimals
 from penstock.spark.registry.avro.schema import Logical
+from penstock.spark.registry.column_lists import NotInColumnsError, lists_of
+from penstock.spark.registry.cursor import Cursor, Mask
 from penstock.spark.registry.payloads import Offsets, Payloads, column_of
 
 ITEMS_MAX = 256
 """In one array or map. Items are read in rounds, one of each record; a single long one would cost dearly."""
-
-
-class NotInColumnsError(Exception):
-    """These records, or records of these schemas, are not read by columns."""
 
 
 class ColumnReader(Protocol):
@@ -94,7 +91,7 @@ class Strings:
 
     def read(self, cursor: Cursor) -> Any:
         """What is between the bounds; text is checked to be text."""
-        begins, ends = cursor.spans()
+        begins, ends = cursor.spans(cursor.longs())
         values = _slices(cursor, begins, ends)
         return values.cast(self.wanted) if self.decimal is None else _decimals(cursor, values, self.decimal)
 
@@ -217,7 +214,7 @@ class Items:
             remaining[rows] -= 1
             remaining[cursor.is_bad] = 0
             self._next_blocks(cursor, rows[(remaining[rows] == 0) & ~cursor.is_bad[rows]], remaining)
-        return self._lists(len(cursor), owners, parts)
+        return lists_of(self.wanted, owners, parts, length=len(cursor))
 
     def _next_blocks(self, cursor: Cursor, rows: Offsets, remaining: Offsets) -> None:
         """A count of items; after a negative one comes the block's size in bytes, for who would skip it."""
@@ -240,17 +237,6 @@ class Items:
             return self.items.read(part)
         columns = [self.keys.read(part), self.items.read(part)]
         return pa.StructArray.from_arrays(columns, fields=[self.wanted.key_field, self.wanted.item_field])
-
-    def _lists(self, length: int, owners: list[Offsets], parts: list[Any]) -> Any:
-        rows = np.concatenate(owners) if owners else np.empty(0, np.int64)
-        offsets = np.zeros(length + 1, np.int32)
-        np.cumsum(np.bincount(rows, minlength=length), out=offsets[1:])
-        items = pa.concat_arrays(parts) if parts else pa.array([], _item_type(self.wanted))
-        if self.keys is not None and _has_twice(rows, items.field(0)):
-            raise NotInColumnsError("a key twice in a map")
-        in_order = items.take(pa.array(np.argsort(rows, kind="stable")))
-        buffers = [None, pa.py_buffer(offsets)]
-        return pa.Array.from_buffers(self.wanted, length, buffers, 0, 0, [in_order])
 
 
 def _slices(cursor: Cursor, begins: Offsets, ends: Offsets) -> Any:
@@ -281,13 +267,3 @@ def _assembled(parts: list[Any], chosen: Offsets, wanted: Any) -> Any:
     if len(together) == len(chosen) and len(parts) == 1 and is_chosen.all():
         return together
     return together.take(pa.array(chosen, mask=~is_chosen))
-
-
-def _has_twice(rows: Offsets, keys: Any) -> bool:
-    encoded = keys.dictionary_encode()
-    pairs = rows * len(encoded.dictionary) + encoded.indices.to_numpy()
-    return len(np.unique(pairs)) < len(pairs)
-
-
-def _item_type(wanted: Any) -> Any:
-    return pa.struct([wanted.key_field, wanted.item_field]) if pa.types.is_map(wanted) else wanted.value_type

@@ -14,17 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.spark.registry.avro.binary_columns import (
-    as_lists,
-    blocks,
-    floats,
-    joined,
-    scalar,
-    table_rows,
-    varint,
-    varints,
-    with_length,
-)
 from penstock.spark.registry.avro.decimal_bytes import fixed_bytes, shortest_bytes
 from penstock.spark.registry.avro.null_paths import null_path
 from penstock.spark.registry.avro.rendering import render_raw
@@ -44,6 +33,17 @@ from penstock.spark.registry.avro.schema import (
     type_name,
 )
 from penstock.spark.registry.avro.spark_types import member_name, members
+from penstock.spark.registry.binary_columns import (
+    as_lists,
+    blocks,
+    floats,
+    joined,
+    scalar,
+    table_rows,
+    varint,
+    varints,
+    with_length,
+)
 from penstock.spark.registry.errors import SchemaUnsupportedError, UnwritableValueError
 
 

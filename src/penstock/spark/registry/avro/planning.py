@@ -20,7 +20,6 @@ from penstock.spark.registry.avro.column_readers import (
     Integers,
     Items,
     Member,
-    NotInColumnsError,
     Strings,
     Symbols,
 )
@@ -43,6 +42,7 @@ from penstock.spark.registry.avro.schema import (
 )
 from penstock.spark.registry.avro.spark_types import members, spark_type
 from penstock.spark.registry.avro.union_values import has_members, shape_of
+from penstock.spark.registry.column_lists import NotInColumnsError
 
 _PROMOTIONS = {
     "int": {"int", "long", "float", "double"},

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.spark.registry.cursor import Numbers
 from penstock.spark.registry.payloads import Bytes
 
 END_OF_BLOCKS = b"\0"
@@ -17,14 +18,20 @@ def scalar(value: bytes | None) -> Any:
 
 
 def varint(number: int) -> bytes:
-    """One number that is not negative, as a zigzag varint."""
-    return varints(pa.array([number], pa.int64()))[0].as_py()  # type: ignore[no-any-return]
+    """One number as a zigzag varint."""
+    encoded: bytes = varints(pa.array([number], pa.int64()))[0].as_py()
+    return encoded
 
 
 def varints(values: Any) -> Any:
     """Integers as zigzag varints."""
     numbers = pc.fill_null(values.cast(pa.int64()), 0).to_numpy()
-    rest = ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
+    return unsigned_varints(((numbers << 1) ^ (numbers >> 63)).view(np.uint64), values)
+
+
+def unsigned_varints(numbers: Numbers, like: Any) -> Any:
+    """Numbers of 64 bits as varints; null where ``like`` is null."""
+    rest = numbers.copy()
     sizes = np.ones(len(numbers), np.int64)
     for limit in range(7, 64, 7):
         sizes += rest >= np.uint64(1 << limit)
@@ -36,7 +43,7 @@ def varints(values: Any) -> Any:
         goes_on = (sizes[rows] > index + 1).astype(np.uint8) << 7
         data[offsets[rows] + index] = (rest[rows] & np.uint64(0x7F)).astype(np.uint8) | goes_on
         rest[rows] >>= np.uint64(7)
-    return _binary(offsets, data, values)
+    return _binary(offsets, data, like)
 
 
 def table_rows(table: Bytes, like: Any) -> Any:
@@ -55,8 +62,14 @@ def floats(values: Any) -> Any:
 
 
 def with_length(values: Any) -> Any:
-    """Bytes after their own length."""
+    """Bytes after their own length as a zigzag varint."""
     return joined([varints(pc.binary_length(values)), values])
+
+
+def with_unsigned_length(values: Any) -> Any:
+    """Bytes after their own length as a varint."""
+    sizes = pc.fill_null(pc.binary_length(values), 0).to_numpy().astype(np.uint64)
+    return joined([unsigned_varints(sizes, values), values])
 
 
 def joined(columns: list[Any]) -> Any:
@@ -64,12 +77,18 @@ def joined(columns: list[Any]) -> Any:
     return pc.binary_join_element_wise(*columns, scalar(b""))
 
 
-def blocks(lists: Any, items: Any) -> Any:
-    """The encoded items of all lists, each list as one block: count, items, and the end."""
+def joined_items(lists: Any, items: Any) -> Any:
+    """The encoded items of all lists, those of each list one after the other; nothing for a null list."""
     counts = pc.fill_null(pc.list_value_length(lists), 0)
     offsets = np.zeros(len(lists) + 1, np.int32)
     np.cumsum(counts.to_numpy(), out=offsets[1:])
-    together = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), items), scalar(b""))
+    return pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets), items), scalar(b""))
+
+
+def blocks(lists: Any, items: Any) -> Any:
+    """The encoded items of all lists, each list as one of Avro's blocks: count, items, and the end."""
+    counts = pc.fill_null(pc.list_value_length(lists), 0)
+    together = joined_items(lists, items)
     full = joined([varints(counts), together, pa.repeat(scalar(END_OF_BLOCKS), len(lists))])
     encoded = pc.if_else(pc.equal(counts, 0), scalar(END_OF_BLOCKS), full)
     return pc.if_else(pc.is_valid(lists), encoded, scalar(None))

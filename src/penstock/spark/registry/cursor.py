@@ -1,4 +1,4 @@
-"""A place in each of many Avro records at once, and reading one value from all of them with numpy.
+"""A place in each of many records at once, and reading one value from all of them with numpy.
 
 A read never stops at a record that ends too early or holds a bad number: the record is marked as bad, its
 place stays within its own bytes, and what was read for it means nothing. Who reads leaves marked records out
@@ -15,6 +15,7 @@ from penstock.spark.registry.payloads import Bytes, Offsets, Payloads
 
 VARINT_BYTES_MAX = 10
 Mask = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.uint64]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -46,6 +47,11 @@ class Cursor:
 
     def longs(self) -> Offsets:
         """A zigzag varint from each record."""
+        values = self.varints()
+        return ((values >> np.uint64(1)) ^ (np.uint64(0) - (values & np.uint64(1)))).view(np.int64)
+
+    def varints(self) -> Numbers:
+        """A varint from each record, as it is written."""
         values = np.zeros(len(self), np.uint64)
         rows: Any = slice(None)
         positions = self.positions
@@ -54,14 +60,14 @@ class Cursor:
             values[rows] |= (byte & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * index)
             goes_on = byte >= 0x80
             self.positions[rows] = positions + 1
+            if index == VARINT_BYTES_MAX - 1:
+                self.is_bad[rows] |= byte > 1  # Beyond 64 bits.
             if not goes_on.any():
                 break
             rows = np.flatnonzero(goes_on) if isinstance(rows, slice) else rows[goes_on]
             positions = self.positions[rows]
-        else:
-            self.is_bad[rows] = True
         self._stay_within()
-        return ((values >> np.uint64(1)) ^ (np.uint64(0) - (values & np.uint64(1)))).view(np.int64)
+        return values
 
     def fixed(self, size: int) -> Bytes:
         """So many bytes from each record, as rows of a table."""
@@ -70,9 +76,8 @@ class Cursor:
         self._stay_within()
         return table
 
-    def spans(self) -> tuple[Offsets, Offsets]:
-        """Begin and end of the bytes that follow their own length."""
-        sizes = self.longs()
+    def spans(self, sizes: Offsets) -> tuple[Offsets, Offsets]:
+        """Begin and end of so many bytes of each record, which are passed over."""
         is_wrong = (sizes < 0) | (sizes > self.ends - self.positions)
         self.mark_bad(is_wrong)
         begins = self.positions.copy()
