@@ -3,16 +3,17 @@
 import time
 
 import pytest
-from tests.spark.reading.conftest import MakeOptions
+from tests.spark.reading.conftest import QUICK, MakeOptions
 from tests.spark.reading.some_topics import add_partitions, delete_records, numbered, produce
 
 from penstock.model.ids import TopicPartition
 from penstock.spark.offsets.stream_offset import StreamOffset
 from penstock.spark.options.definition import OptionError
-from penstock.spark.options.source_options import SourceOptions
+from penstock.spark.options.source_options import SourceOptions, stream_options
 from penstock.spark.reading.data_loss import DataLossError
 from penstock.spark.reading.stream_planning import IDLE_SECONDS, StreamPlanner
 from penstock.testing import Broker
+from penstock.testing import Cluster as BrokerCluster
 from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Address
 from penstock.wire_client.group_offsets import stable_offset
@@ -316,3 +317,24 @@ def test_group_that_cannot_be_reached_does_not_stop_the_query(
 
     assert ends(planner.next_end(start, has_limits=False)) == [10, 30]
     assert "its lag cannot be seen" in caplog.text
+
+
+@pytest.mark.slow
+def test_leader_that_dies_is_waited_for(penstock_cluster: BrokerCluster) -> None:
+    topic = penstock_cluster.create_topic()
+    produce(penstock_cluster.bootstrap_servers, topic, numbered(10))
+    options = stream_options(
+        {
+            "kafka.bootstrap.servers": penstock_cluster.bootstrap_servers,
+            "subscribe": topic,
+            "startingOffsets": "earliest",
+            **QUICK,
+        }
+    )
+    planner, start = begin(options)
+    penstock_cluster.kill(penstock_cluster.leader(topic))
+
+    end = planner.next_end(start, has_limits=False)
+
+    assert ends(end) == [10]
+    assert planner.next_end(end, has_limits=False) is end
