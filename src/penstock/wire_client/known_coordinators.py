@@ -5,7 +5,7 @@ log or completes a transaction is asked again, and so is one whose connection br
 here does no harm when it is carried out twice.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from penstock.model.error_codes import ErrorCode
@@ -71,16 +71,27 @@ class KnownCoordinators:
             after_trouble=lambda: self._forget_lost(key),
         )
 
-    def _node(self, key: CoordinatorKey) -> int:
-        if key not in self._nodes:
+    def nodes(self, kind: Coordinated, names: Iterable[str]) -> dict[str, int]:
+        """The brokers that look after all of these, as far as that is still true."""
+        keys = {name: CoordinatorKey(kind, name) for name in names}
+        missing = [name for name, key in keys.items() if key not in self._nodes]
+        if missing:
             try:
-                found = find_coordinators(self.cluster, key.kind, [key.name])
+                found = find_coordinators(self.cluster, kind, missing)
             except RefusedError as error:
                 if error.code in PASSING:
                     raise UnreachableError(str(error)) from error
                 raise
-            self._nodes[key] = found[key.name]
-        return self._nodes[key]
+            self._nodes |= {keys[name]: node_id for name, node_id in found.items()}
+        return {name: self._nodes[key] for name, key in keys.items()}
+
+    def forget(self, kind: Coordinated, names: Iterable[str]) -> None:
+        """Look for the coordinators of these anew when they are next asked for."""
+        for name in names:
+            self._nodes.pop(CoordinatorKey(kind, name), None)
+
+    def _node(self, key: CoordinatorKey) -> int:
+        return self.nodes(key.kind, [key.name])[key.name]
 
     def _forget_lost(self, key: CoordinatorKey) -> None:
         """After a broken connection the next may be needed to somebody else."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
-from penstock.wire_client.coordinators import Coordinated, find_coordinators
+from penstock.wire_client.coordinators import Coordinated
 from penstock.wire_client.errors import WireClientError
 from penstock.wire_client.known_coordinators import KnownCoordinators
 from penstock.wire_client.transactions import END_TXN_VERSION_MAX, Transaction, end_code, end_request
@@ -40,7 +40,7 @@ def _first_answers(
     cluster = coordinators.cluster
     try:
         names = [transaction.transactional_id for transaction in transactions]
-        nodes = find_coordinators(cluster, Coordinated.TRANSACTION, names)
+        nodes = coordinators.nodes(Coordinated.TRANSACTION, names)
     except WireClientError:
         return
     by_node: dict[int, list[Transaction]] = defaultdict(list)

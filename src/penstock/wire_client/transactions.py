@@ -22,8 +22,7 @@ from penstock.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from penstock.wire_client.cluster import PASSING
-from penstock.wire_client.connection import Connection
-from penstock.wire_client.coordinators import Coordinated, ask_coordinators
+from penstock.wire_client.coordinators import Coordinated
 from penstock.wire_client.errors import check
 from penstock.wire_client.group_offsets import CommittedOffset
 from penstock.wire_client.known_coordinators import CoordinatorKey, KnownCoordinators, Question
@@ -164,17 +163,23 @@ def describe(
     coordinators: KnownCoordinators, transactional_ids: Sequence[str]
 ) -> dict[str, TransactionState]:
     """How the transactions of these ids stand; an id that nobody knows has an error code."""
-
-    def ask(broker: Connection, names: Sequence[str]) -> dict[str, TransactionState]:
-        request = DescribeTransactionsRequest(transactional_ids=tuple(names))
-        answer = broker.call(ApiKey.DESCRIBE_TRANSACTIONS, request)
-        return {state.transactional_id: state for state in answer.transaction_states}
-
     states: dict[str, TransactionState] = ask_again(
-        lambda: ask_coordinators(coordinators.cluster, Coordinated.TRANSACTION, transactional_ids, ask),
+        lambda: _describe(coordinators, transactional_ids),
         is_passing=lambda states: any(state.error_code in PASSING for state in states.values()),
         patience=coordinators.patience,
+        after_trouble=lambda: coordinators.forget(Coordinated.TRANSACTION, transactional_ids),
     )
+    return states
+
+
+def _describe(coordinators: KnownCoordinators, names: Sequence[str]) -> dict[str, TransactionState]:
+    states: dict[str, TransactionState] = {}
+    nodes = coordinators.nodes(Coordinated.TRANSACTION, names)
+    for node_id in sorted(set(nodes.values())):
+        own = tuple(name for name in names if nodes[name] == node_id)
+        request = DescribeTransactionsRequest(transactional_ids=own)
+        answer = coordinators.cluster.broker(node_id).call(ApiKey.DESCRIBE_TRANSACTIONS, request)
+        states |= {state.transactional_id: state for state in answer.transaction_states}
     return states
 
 

@@ -11,8 +11,9 @@ from tests.spark.writing.one_query import Run
 from tests.wire_client.reading import read_values
 
 from penstock.spark.options.sink_options import SinkOptions, batch_sink_options, stream_sink_options
+from penstock.spark.writing.coordinators import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
-from penstock.spark.writing.exact_task import coordinators_for, write_exactly
+from penstock.spark.writing.exact_task import write_exactly
 from penstock.spark.writing.ledger_store import LedgerStore
 from penstock.spark.writing.parts import BatchParts
 from penstock.spark.writing.sinks import Sink, application_sink

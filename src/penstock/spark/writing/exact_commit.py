@@ -11,8 +11,8 @@ from typing import cast
 from pyspark.sql.datasource import WriterCommitMessage
 
 from penstock.spark.options.sink_options import SinkOptions
+from penstock.spark.writing.coordinators import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
-from penstock.spark.writing.exact_task import coordinators_for
 from penstock.spark.writing.ledger import Holder, Ledger, Part
 from penstock.spark.writing.ledger_store import LedgerStore
 from penstock.spark.writing.messages import ExactMessage

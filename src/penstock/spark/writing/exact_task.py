@@ -7,11 +7,11 @@ is upstream of a sink wants to be read. Only a part that was decided and is lost
 
 import logging
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from penstock.spark.options.sink_options import SinkOptions
 from penstock.spark.reading.clusters import borrowed_cluster
+from penstock.spark.writing.coordinators import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError
 from penstock.spark.writing.ledger import Ledger, Part
 from penstock.spark.writing.ledger_store import LedgerStore
@@ -22,7 +22,6 @@ from penstock.spark.writing.rounds import rounds
 from penstock.spark.writing.task_place import TaskPlace
 from penstock.wire_client.errors import WireClientError
 from penstock.wire_client.known_coordinators import KnownCoordinators
-from penstock.wire_client.patience import Patience
 from penstock.wire_client.transactions import Transaction, add_partitions, own
 
 _log = logging.getLogger(__name__)
@@ -43,13 +42,6 @@ def write_exactly(options: SinkOptions, place: TaskPlace, batches: Iterable[Any]
         writing = _Writing(options, place, coordinators)
         message.part, message.record_count = writing.write(_chained(first, remaining))
         return message
-
-
-@contextmanager
-def coordinators_for(options: SinkOptions) -> Iterator[KnownCoordinators]:
-    """A conversation with coordinators for as long as the block takes."""
-    with borrowed_cluster(options.client) as cluster:
-        yield KnownCoordinators(cluster, Patience(seconds_max=options.coordinator_timeout_ms / 1000))
 
 
 def _is_written(coordinators: KnownCoordinators, place: TaskPlace, ledger: Ledger) -> bool:
