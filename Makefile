@@ -50,10 +50,11 @@ chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -
 interop: .venv/.dev  ## the client tests and the copy loop, unchanged, against NODES brokers
 	PENSTOCK_TEST_NODES=$(NODES) $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop tests/chaos/test_copy_loop.py
 
-bench: .venv/.base  ## the benchmark tables (about ten minutes)
+bench: .venv/.dev  ## the benchmark tables (about a quarter of an hour)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/clients.py
+	$(BIN)/python benchmarks/spark.py
 
 clean:  ## remove what the targets made
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
