@@ -207,5 +207,16 @@ def test_closed_consumer_says_so(broker: str) -> None:
             call()
 
 
+def test_closing_ends_iteration(broker: str, topic: str) -> None:
+    fill(broker, topic, 10)
+    consumer = Consumer(bootstrap_servers=broker, auto_offset_reset="earliest")
+    consumer.assign([(topic, 0)])
+    messages = consumer.messages()
+    assert next(messages).offset == 0
+    consumer.close()
+    with pytest.raises(ClosedError):
+        next(messages)
+
+
 def test_partition_is_equal_to_its_pair() -> None:
     assert {("t", 1): 5}[TopicPartition("t", 1)] == 5

@@ -13,3 +13,12 @@ def test_pace_doubles_while_the_caller_is_quick_and_falls_back_when_not() -> Non
     pace._last -= 2 * QUICK_SECONDS
     pace.now()
     assert pace.count == 1
+
+
+def test_time_in_which_messages_were_waited_for_is_not_the_callers() -> None:
+    pace = Pace()
+    pace.now()
+    pace._last -= 2 * QUICK_SECONDS
+    pace.go_on()
+    pace.now()
+    assert pace.count == 4

@@ -1,7 +1,10 @@
 """The consumer for programs with an event loop.
 
-All calls of librdkafka's are made by one thread. Messages come to the loop in lists, one wake-up for each,
-and are marked as seen there when they are handed over: a ``poll`` that is cancelled loses none.
+What may have to wait is done by a thread. Messages that are there already are fetched by the loop itself when
+that thread has nothing to do: a switch to it and back costs as much as many messages. Only where fetching may
+call functions of the caller's, such as those that hear of rebalances, does the thread fetch everything: they
+run in the loop, and whoever fetches waits for them. Messages are marked as seen when they are handed over: a
+``poll`` that is cancelled loses none.
 """
 
 import asyncio
@@ -25,6 +28,12 @@ from penstock.client.topic_partition import Offsets, TopicPartition
 SLICE_SECONDS = 0.05
 """The thread waits for messages no longer than that before it looks for other orders."""
 
+HERE_RECORDS_MAX = 500
+"""Longer lists are made by the thread, since other tasks would wait for them."""
+
+TURN_SECONDS = 0.001
+"""So long a task may read what is there before others get their turn."""
+
 AsyncRebalanceCallback = Callable[[Sequence[TopicPartition]], object]
 """A function or coroutine function; it runs in the loop, while the consumer waits for it."""
 
@@ -39,6 +48,9 @@ class AsyncConsumer(OffLoop):
         self._progress = self._inner._progress
         self._fetching: asyncio.Future[bool] | None = None
         self._next_store = 0.0
+        self._next_turn = 0.0
+        self._calls_back = any(map(callable, self.config.kafka.values()))
+        """Whether fetching may call functions of the caller's."""
         self._is_closed = False
 
     assign = off_loop(Consumer.assign)
@@ -66,6 +78,8 @@ class AsyncConsumer(OffLoop):
         on_lost: AsyncRebalanceCallback | None = None,
     ) -> None:
         """As ``Consumer.subscribe``; callbacks may be coroutines, which may ``commit`` and ``seek``."""
+        # For good: what this subscription has may still be revoked when the next one is there.
+        self._calls_back |= any(each is not None for each in (on_assigned, on_revoked, on_lost))
         subscribe = partial(
             self._inner.subscribe,
             topics,
@@ -94,13 +108,17 @@ class AsyncConsumer(OffLoop):
     async def messages(self, idle_timeout: float | None = None) -> AsyncIterator[Message]:
         """All messages; ends when there was none for ``idle_timeout`` seconds."""
         wait = POLL_SECONDS if idle_timeout is None else idle_timeout
+        pace = Pace()
         while await self._have(wait, self._inner._list_records) or idle_timeout is None:
-            pace = Pace()
+            pace.go_on()
             while not self._progress.is_used_up:
                 for message in islice(self._progress.rest, pace.count):
                     yield message
-                if pace.now() > self._next_store:
-                    self._next_store = pace.now() + STORE_SECONDS
+                now = pace.now()
+                if now > self._next_turn:
+                    await self._let_others(now)
+                if now > self._next_store:
+                    self._next_store = now + STORE_SECONDS
                     await self._call(self._inner._store_seen)
 
     async def start_consuming(
@@ -139,7 +157,11 @@ class AsyncConsumer(OffLoop):
 
     async def _have(self, timeout: float, most: int) -> bool:
         """Have messages to hand over. What the thread fetches for a task that was cancelled is kept."""
-        deadline = time.monotonic() + timeout
+        now = time.monotonic()
+        deadline = now + timeout
+        await self._let_others(now)
+        if self._can_fetch_here(most) and (self._inner.fetch(0.0, most) or timeout <= 0):
+            return not self._progress.is_used_up
         while True:
             left = max(0.0, deadline - time.monotonic())
             if self._fetching is None:
@@ -153,6 +175,19 @@ class AsyncConsumer(OffLoop):
                     self._fetching = None
             if has_some or left <= 0:
                 return has_some and not self._progress.is_used_up
+
+    async def _let_others(self, now: float) -> None:
+        """Give other tasks a turn, however many messages there are."""
+        if now > self._next_turn:
+            self._next_turn = now + TURN_SECONDS
+            await asyncio.sleep(0)
+
+    def _can_fetch_here(self, most: int) -> bool:
+        """Whether the loop may do it: the thread is not at it, and nothing would be waited for."""
+        is_free = self._worker.is_idle and self._fetching is None
+        # Of what was only just assigned by hand, brokers must be asked where to begin.
+        is_quick = most <= HERE_RECORDS_MAX and not self._inner._unassigned
+        return is_free and is_quick and not self._calls_back
 
     def _on_loop(self, callback: AsyncRebalanceCallback | None) -> RebalanceCallback | None:
         """A callback for the thread which has the loop call the caller's, and does other orders meanwhile."""

@@ -23,6 +23,12 @@ class Worker:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._is_closed = False
+        self._unfinished_count = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to do; until the caller submits something, that remains so."""
+        return not self._unfinished_count
 
     def submit(self, function: Callable[[], Answer]) -> "Future[Answer]":
         """Do it when everything before it is done."""
@@ -33,6 +39,7 @@ class Worker:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
+            self._unfinished_count += 1
             self._jobs.put((function, future))
         return future
 
@@ -46,7 +53,7 @@ class Worker:
             except queue.Empty:
                 raise TimeoutError(f"a callback has not ended within {seconds:g} s") from None
             if job is not None:
-                _do(job)
+                self._do(job)
 
     def close(self) -> None:
         """End the thread when all its jobs are done."""
@@ -58,18 +65,25 @@ class Worker:
         while True:
             job = self._jobs.get()
             if job is not None:
-                _do(job)
+                self._do(job)
             elif self._is_closed and self._jobs.empty():
                 return
 
+    def _do(self, job: _Job) -> None:
+        function, future = job
+        if not future.set_running_or_notify_cancel():
+            self._finish()
+            return
+        try:
+            answer = function()
+        except BaseException as error:
+            self._finish()
+            future.set_exception(error)
+        else:
+            self._finish()
+            future.set_result(answer)
 
-def _do(job: _Job) -> None:
-    function, future = job
-    if not future.set_running_or_notify_cancel():
-        return
-    try:
-        answer = function()
-    except BaseException as error:
-        future.set_exception(error)
-    else:
-        future.set_result(answer)
+    def _finish(self) -> None:
+        """Before anybody hears of the answer: whoever does is to find the thread idle."""
+        with self._lock:
+            self._unfinished_count -= 1

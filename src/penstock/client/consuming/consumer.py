@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -130,13 +130,8 @@ class Consumer(ConsumerOffsets):
 
     def messages(self, idle_timeout: float | None = None) -> Iterator[Message]:
         """All messages; ends when there was none for ``idle_timeout`` seconds."""
-        wait = POLL_SECONDS if idle_timeout is None else idle_timeout
-        while self.fetch(wait, self._list_records) or idle_timeout is None:
-            pace = Pace()
-            while not self._progress.is_used_up:
-                yield from islice(self._progress.rest, pace.count)
-                if pace.now() > self._next_store:
-                    self._store_seen()
+        # Not a generator itself: of one, a line of Python would run for each message.
+        return chain.from_iterable(self._pieces(idle_timeout))
 
     def start_consuming(self, callback: Callable[[Message], bool | None]) -> None:
         """Give ``callback`` every message, until it returns False."""
@@ -170,6 +165,7 @@ class Consumer(ConsumerOffsets):
                 self._raw.close()
         finally:
             self._is_closed = True
+            self._progress.drop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -185,6 +181,17 @@ class Consumer(ConsumerOffsets):
             warnings.warn(f"{self!r} was never closed", ResourceWarning, stacklevel=2)
 
     # Inside.
+
+    def _pieces(self, idle_timeout: float | None) -> Iterator[Iterator[Message]]:
+        """A few messages at a time; each piece must be used up before the next is asked for."""
+        wait = POLL_SECONDS if idle_timeout is None else idle_timeout
+        pace = Pace()
+        while self.fetch(wait, self._list_records) or idle_timeout is None:
+            pace.go_on()
+            while not self._progress.is_used_up:
+                yield islice(self._progress.rest, pace.count)
+                if pace.now() > self._next_store:
+                    self._store_seen()
 
     def _store_seen(self) -> None:
         is_frequent = self.config.auto_commit_interval_ms / 1000 <= STORE_SECONDS

@@ -179,11 +179,9 @@ class ConsumerOffsets:
         """Return nothing of these partitions until ``resume``; the consumer stays in its group."""
         self._assign()
         named = self._named(partitions)
-        back = {each: first for each in named if (first := self._progress.first_unseen(each)) is not None}
         with translated("pause partitions"):
             self._raw.pause(raw_partitions(named))
-        self._progress.drop(named)
-        for each, offset in back.items():
+        for each, offset in self._progress.drop(named).items():
             self._seek_one(each, offset)
 
     def resume(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:

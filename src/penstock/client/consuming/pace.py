@@ -15,6 +15,10 @@ class Pace:
         self.count = 1
         self._last = monotonic()
 
+    def go_on(self) -> None:
+        """Messages were waited for: that is not the caller's time."""
+        self._last = monotonic()
+
     def now(self) -> float:
         """The time, and a new count."""
         before, self._last = self._last, monotonic()

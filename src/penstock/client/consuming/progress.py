@@ -35,7 +35,7 @@ class Progress:
 
     def add(self, messages: list[Message], raw: list[Any]) -> None:
         """What was fetched next, ours and librdkafka's; all before must have been handed over or dropped."""
-        self._count()
+        self._count(self._given())
         self._fetched, self._raw = messages, raw
         self.rest, self._counted = iter(messages), 0
 
@@ -54,7 +54,7 @@ class Progress:
 
     def seen(self) -> dict[TopicPartition, int]:
         """The offset after the last message that the caller was given, per partition."""
-        self._count()
+        self._count(self._given())
         return self._seen
 
     def first_unseen(self, partition: TopicPartition) -> int | None:
@@ -64,13 +64,21 @@ class Progress:
                 return message.offset
         return None
 
-    def drop(self, partitions: Collection[TopicPartition]) -> None:
-        """Hand over nothing more of these partitions of what was fetched."""
-        self._count()
-        # Whoever takes from what was the rest until now finds nothing more there.
-        kept = [each for each in self.rest if each.topic_partition not in partitions]
-        self._fetched, self._raw = kept, [message._raw for message in kept]
-        self.rest, self._counted = iter(kept), 0
+    def drop(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+        """Hand over nothing more of these partitions; the offsets of the first messages that were dropped."""
+        first: dict[TopicPartition, int] = {}
+        kept = []
+        for message in self._take_back():
+            if (partition := message.topic_partition) in partitions:
+                first.setdefault(partition, message.offset)
+            else:
+                kept.append(message)
+        self.add(kept, [message._raw for message in kept])
+        return first
+
+    def drop_all(self) -> None:
+        """Hand over nothing more of what was fetched."""
+        self._take_back()
 
     def forget(self, partitions: Collection[TopicPartition]) -> None:
         """They are somebody else's, or are read from somewhere else."""
@@ -82,8 +90,16 @@ class Progress:
         """How many of the fetched were handed over."""
         return len(self._fetched) - length_hint(self.rest)
 
-    def _count(self) -> None:
-        given = self._given()
+    def _take_back(self) -> list[Message]:
+        """All that was not handed over; who goes on to take from what was the rest finds nothing there."""
+        # In one step: the loop of an asynchronous consumer may be taking from it at this moment.
+        left = list(self.rest)
+        self._count(len(self._fetched) - len(left))
+        self._fetched, self._raw, self._counted = [], [], 0
+        return left
+
+    def _count(self, given: int) -> None:
+        """Let the first of the fetched, so many, be seen."""
         if self._counted == given:
             return
         raw = self._raw if given - self._counted == len(self._raw) else self._raw[self._counted : given]

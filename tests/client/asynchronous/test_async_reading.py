@@ -1,0 +1,374 @@
+"""Who fetches for an event loop, and that the caller cannot tell: by the loop itself, or by its thread.
+
+A consumer with a function of the caller's among librdkafka's settings has its thread fetch everything; one
+without has the loop fetch what is there.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.client.conftest import MakeTopic
+from tests.client.consuming.test_consumer import fill
+from tests.conftest import UniqueName
+
+from penstock import Admin, AsyncConsumer, Message, TopicPartition
+from penstock.client.errors import ClosedError, OffsetUnavailable
+
+PREFETCH_SECONDS = 1.0
+"""Long enough for librdkafka to have some thousand small messages."""
+
+Settings = dict[str, Any]
+
+
+@pytest.fixture(params=["loop", "thread"])
+def way(request: pytest.FixtureRequest) -> Settings:
+    """Settings of a consumer for which the loop fetches, and for which the thread does."""
+    return {} if request.param == "loop" else {"kafka": {"stats_cb": lambda _: None}}
+
+
+def reader(broker: str, way: Settings, **settings: Any) -> AsyncConsumer:
+    return AsyncConsumer(bootstrap_servers=broker, auto_offset_reset="earliest", **way, **settings)
+
+
+async def read(consumer: AsyncConsumer, count: int) -> list[Message]:
+    found: list[Message] = []
+    deadline = time.monotonic() + 30
+    while len(found) < count and time.monotonic() < deadline:
+        found += await consumer.poll(1, count - len(found))
+    assert len(found) == count, f"{len(found)} of {count} messages"
+    return found
+
+
+@pytest.mark.parametrize(("settings", "is_woken"), [({}, False), ({"stats_cb": print}, True)])
+def test_what_is_there_is_fetched_by_the_loop_unless_that_may_call_the_caller(
+    broker: str, topic: str, settings: Settings, is_woken: bool
+) -> None:
+    fill(broker, topic, 6000)
+    woken = 0
+
+    async def run() -> int:
+        async with reader(broker, {"kafka": settings}) as consumer:
+            await consumer.assign([(topic, 0)])
+            await read(consumer, 1)
+            await asyncio.sleep(PREFETCH_SECONDS)
+            loop = asyncio.get_running_loop()
+            call_soon = loop.call_soon_threadsafe
+
+            def count(*arguments: Any, **options: Any) -> asyncio.Handle:
+                nonlocal woken
+                woken += 1
+                return call_soon(*arguments, **options)
+
+            loop.call_soon_threadsafe = count  # type: ignore[method-assign, assignment]
+            seen = 0
+            async for message in consumer:
+                seen += 1
+                if message.offset == 5999:
+                    break
+            loop.call_soon_threadsafe = call_soon  # type: ignore[method-assign]
+            return seen
+
+    assert asyncio.run(run()) == 5999
+    assert (woken >= 5999 // 300) == is_woken
+
+
+def test_long_lists_are_made_by_the_thread(broker: str, topic: str) -> None:
+    fill(broker, topic, 3000)
+
+    async def run() -> None:
+        async with reader(broker, {}, max_poll_records=2000) as consumer:
+            await consumer.assign([(topic, 0)])
+            await read(consumer, 1)
+            await asyncio.sleep(PREFETCH_SECONDS)
+            assert len(await consumer.poll(20)) == 2000
+            assert not consumer._can_fetch_here(2000)
+            assert consumer._can_fetch_here(500)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.002])
+def test_other_tasks_get_their_turn_while_messages_are_read(
+    broker: str, topic: str, way: Settings, seconds: float
+) -> None:
+    count = 6000 if not seconds else 60
+    fill(broker, topic, count)
+
+    async def run() -> int:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        async with reader(broker, way) as consumer:
+            await consumer.assign([(topic, 0)])
+            await read(consumer, 1)
+            await asyncio.sleep(PREFETCH_SECONDS)
+            ticking = asyncio.ensure_future(tick())
+            async for message in consumer:
+                if seconds:
+                    time.sleep(seconds)  # noqa: ASYNC251 -- The task keeps the loop to itself: that is the situation.
+                if message.offset == count - 1:
+                    break
+            ticking.cancel()
+        return ticks
+
+    assert asyncio.run(run()) >= (12 if seconds else 3)
+
+
+@pytest.mark.parametrize("most", [5, 700])
+def test_cancelled_poll_loses_no_message_and_commits_none(
+    broker: str, admin: Admin, topic: str, unique: UniqueName, way: Settings, most: int
+) -> None:
+    fill(broker, topic, 2000)
+    group = unique("group")
+
+    async def run() -> list[int]:
+        seen: list[int] = []
+        async with reader(broker, way, group_id=group, auto_commit_interval_ms=10) as consumer:
+            await consumer.assign([(topic, 0)])
+            for number in range(30):
+                task = asyncio.ensure_future(consumer.poll(5, most))
+                await asyncio.sleep(number % 6 / 1000)
+                task.cancel()
+                try:
+                    seen += [each.offset for each in await task]
+                except asyncio.CancelledError:
+                    committed = (await consumer.committed())[TopicPartition(topic, 0)]
+                    assert (committed or 0) <= len(seen)
+            seen += [each.offset for each in await read(consumer, min(40, 2000 - len(seen)))]
+        return seen
+
+    seen = asyncio.run(run())
+    assert seen == list(range(len(seen)))
+    assert admin.group_offsets(group) == {(topic, 0): len(seen)}
+
+
+def test_cancelled_iteration_loses_no_message(broker: str, topic: str, way: Settings) -> None:
+    fill(broker, topic, 2000)
+
+    async def run() -> list[int]:
+        seen: list[int] = []
+
+        async def note(consumer: AsyncConsumer) -> None:
+            async for message in consumer:
+                seen.append(message.offset)
+                if message.offset % 97 == 0:
+                    await asyncio.sleep(0)
+
+        async with reader(broker, way) as consumer:
+            await consumer.assign([(topic, 0)])
+            for number in range(20):
+                task = asyncio.ensure_future(note(consumer))
+                await asyncio.sleep(number % 5 / 1000)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            return seen + [each.offset for each in await read(consumer, 2000 - len(seen))]
+
+    assert asyncio.run(run()) == list(range(2000))
+
+
+def test_automatic_commit_is_behind_the_caller_and_never_ahead(
+    broker: str, topic: str, unique: UniqueName, way: Settings
+) -> None:
+    fill(broker, topic, 1000)
+    place = TopicPartition(topic, 0)
+
+    async def run() -> None:
+        settings = {"group_id": unique("group"), "auto_commit_interval_ms": 20}
+        async with reader(broker, way, **settings) as consumer:
+            await consumer.assign([place])
+            await read(consumer, 10)
+            for _ in range(10):  # Many intervals; but nobody has asked for more.
+                assert await consumer.committed() == {place: None}
+                await asyncio.sleep(0.01)
+            await read(consumer, 10)
+            while await consumer.committed() != {place: 10}:
+                await asyncio.sleep(0.01)
+            async for message in consumer:
+                if message.offset % 50 == 0:
+                    await asyncio.sleep(0.03)
+                    assert (await consumer.committed())[place] <= message.offset  # type: ignore[operator]
+                if message.offset == 700:
+                    break
+            await read(consumer, 1)
+            while await consumer.committed() != {place: 701}:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(run())
+
+
+def test_iteration_follows_what_is_done_meanwhile(broker: str, topic: str, way: Settings) -> None:
+    fill(broker, topic, 1000)
+
+    async def run() -> list[int]:
+        seen: list[int] = []
+        async with reader(broker, way) as consumer:
+            await consumer.assign([(topic, 0)])
+            async for message in consumer:
+                seen.append(message.offset)
+                if message.offset == 2 and seen.count(2) == 1:
+                    await consumer.seek((topic, 0), 1)
+                if message.offset == 5:
+                    seen += [each.offset for each in await read(consumer, 3)]
+                if message.offset == 9:
+                    await consumer.seek((topic, 0), 998)
+                if message.offset == 999:
+                    return seen
+        return seen
+
+    assert asyncio.run(run()) == [0, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 998, 999]
+
+
+def test_paused_partition_gives_nothing_to_other_tasks_and_loses_nothing(
+    broker: str, make_topic: MakeTopic, way: Settings
+) -> None:
+    topic, count = make_topic(2), 2000
+    for partition in range(2):
+        fill(broker, topic, count, partition=partition)
+    seen: list[list[int]] = [[], []]
+
+    async def run() -> None:
+        paused: set[int] = set()
+
+        async def note(consumer: AsyncConsumer) -> None:
+            async for message in consumer:
+                assert message.partition not in paused
+                seen[message.partition].append(message.offset)
+                if message.offset % 7 == 0:
+                    await asyncio.sleep(0)
+
+        async with reader(broker, way) as consumer:
+            await consumer.assign([(topic, 0), (topic, 1)])
+            noting = asyncio.ensure_future(note(consumer))
+            for number in range(12):
+                await consumer.pause([(topic, number % 2)])
+                paused.add(number % 2)
+                await asyncio.sleep(0.01)
+                paused.clear()
+                await consumer.resume()
+            while not noting.done() and sum(map(len, seen)) < 2 * count:
+                await asyncio.sleep(0.01)
+            noting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await noting
+
+    asyncio.run(run())
+    assert seen == [list(range(count))] * 2
+
+
+def test_nothing_of_what_was_left_comes_afterwards(
+    broker: str, make_topic: MakeTopic, unique: UniqueName, way: Settings
+) -> None:
+    one, other = make_topic(), make_topic()
+    fill(broker, one, 1000)
+    fill(broker, other, 5)
+
+    async def run() -> None:
+        async with reader(broker, way, group_id=unique("group")) as consumer:
+            await consumer.assign([(one, 0)])
+            await read(consumer, 10)
+            await consumer.unsubscribe()
+            assert await consumer.poll(0.3) == []
+            await consumer.assign([(other, 0)])
+            assert {each.topic for each in await read(consumer, 5)} == {other}
+            await consumer.subscribe(one)
+            assert (await read(consumer, 1))[0].offset == 10
+
+    asyncio.run(run())
+
+
+def test_closing_ends_iteration_and_commits_what_was_handed_over(
+    broker: str, admin: Admin, topic: str, unique: UniqueName, way: Settings
+) -> None:
+    fill(broker, topic, 1000)
+    group = unique("group")
+
+    async def run() -> list[int]:
+        seen: list[int] = []
+        consumer = reader(broker, way, group_id=group)
+        await consumer.assign([(topic, 0)])
+        with pytest.raises(ClosedError):  # noqa: PT012
+            async for message in consumer:
+                seen.append(message.offset)
+                if message.offset == 20:
+                    await consumer.close()
+        return seen
+
+    assert asyncio.run(run()) == list(range(21))
+    assert admin.group_offsets(group) == {(topic, 0): 21}
+
+
+def test_error_of_one_partition_takes_no_message_of_another(
+    broker: str, make_topic: MakeTopic, way: Settings
+) -> None:
+    topic = make_topic(2)
+    fill(broker, topic, 1000)
+
+    async def run() -> list[int]:
+        seen: list[int] = []
+        errors = 0
+        settings = way | {"bootstrap_servers": broker, "auto_offset_reset": "none"}
+        async with AsyncConsumer(**settings) as consumer:
+            await consumer.assign({(topic, 0): 0, (topic, 1): 99})
+            while not errors or len(seen) < 1000:
+                try:
+                    seen += [each.offset for each in await consumer.poll(5)]
+                except OffsetUnavailable:
+                    errors += 1
+        assert errors == 1
+        return seen
+
+    assert asyncio.run(run()) == list(range(1000))
+
+
+@pytest.mark.parametrize("hears", [False, True])
+def test_member_is_given_nothing_of_what_it_has_lost(
+    broker: str, make_topic: MakeTopic, unique: UniqueName, hears: bool
+) -> None:
+    topic, group = make_topic(2), unique("group")
+    for partition in range(2):
+        fill(broker, topic, 1000, partition=partition)
+    loop_thread = threading.get_ident()
+    owned: set[TopicPartition] = set()
+
+    async def on_assigned(partitions: Sequence[TopicPartition]) -> None:
+        assert threading.get_ident() == loop_thread
+        owned.update(partitions)
+
+    async def on_revoked(partitions: Sequence[TopicPartition]) -> None:
+        assert threading.get_ident() == loop_thread
+        owned.difference_update(partitions)
+
+    async def run() -> list[tuple[int, int]]:
+        seen: list[tuple[int, int]] = []
+        one, other = (reader(broker, {}, group_id=group, max_poll_records=40) for _ in range(2))
+        async with one, other:
+            if hears:
+                await one.subscribe(topic, on_assigned=on_assigned, on_revoked=on_revoked)
+            else:
+                await one.subscribe(topic)
+            seen += [(each.partition, each.offset) for each in await read(one, 50)]
+            await other.subscribe(topic)
+            deadline = time.monotonic() + 60
+            while len(set(seen)) < 2000 and time.monotonic() < deadline:
+                most = 40 if await other.assignment() else 1
+                for member in (one, other):
+                    messages = await member.poll(0.02, most)
+                    places = {each.topic_partition for each in messages}
+                    assert places <= set(await member.assignment())
+                    assert member is other or not hears or places <= owned
+                    seen += [(each.partition, each.offset) for each in messages]
+            assert await other.assignment()
+        return seen
+
+    seen = asyncio.run(run())
+    assert sorted(seen) == [(partition, offset) for partition in range(2) for offset in range(1000)]
