@@ -372,3 +372,27 @@ def test_member_is_given_nothing_of_what_it_has_lost(
 
     seen = asyncio.run(run())
     assert sorted(seen) == [(partition, offset) for partition in range(2) for offset in range(1000)]
+
+
+def test_callbacks_of_a_subscription_that_was_left_still_run(
+    broker: str, topic: str, unique: UniqueName
+) -> None:
+    fill(broker, topic, 10)
+    heard: list[str] = []
+
+    async def run() -> None:
+        async with reader(broker, {}, group_id=unique("group")) as consumer:
+
+            async def on_revoked(_: Sequence[TopicPartition]) -> None:
+                await asyncio.sleep(0)
+                heard.append("revoked")
+
+            await consumer.subscribe(topic, on_revoked=on_revoked)
+            await read(consumer, 1)
+            await consumer.unsubscribe()
+            await consumer.assign([(topic, 0)])
+            async with asyncio.timeout(30):
+                await read(consumer, 5)
+
+    asyncio.run(run())
+    assert heard == ["revoked"]

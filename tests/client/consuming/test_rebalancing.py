@@ -53,6 +53,41 @@ def test_seek_in_the_callback_says_where_to_start(broker: str, topic: str, uniqu
         assert [message.offset for message in consumer.messages(idle_timeout=3)] == [7, 8, 9]
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: "-".join(each.values()))
+def test_unsubscribing_has_everything_revoked_and_committed(
+    broker: str, admin: Admin, topic: str, unique: UniqueName, protocol: dict[str, str]
+) -> None:
+    fill(broker, topic, 10)
+    group = unique("group")
+    gone: list[TopicPartition] = []
+    with grouped(broker, group, enable_auto_commit=False, **protocol) as consumer:
+
+        def on_revoked(partitions: Sequence[TopicPartition]) -> None:
+            consumer.commit()
+            gone.extend(partitions)
+
+        consumer.subscribe(topic, on_revoked=on_revoked)
+        wait_until(lambda: consumer.poll(0.2, 4), what="messages")
+        consumer.unsubscribe()
+        assert gone == [(topic, 0)]
+        assert consumer.assignment() == []
+        assert consumer.poll(0.2) == []
+    assert admin.group_offsets(group) == {(topic, 0): 4}
+
+
+def test_partition_assigned_by_hand_after_a_subscription_is_not_taken_away(
+    broker: str, topic: str, unique: UniqueName
+) -> None:
+    fill(broker, topic, 10)
+    with grouped(broker, unique("group")) as consumer:
+        consumer.subscribe(topic)
+        wait_until(lambda: consumer.poll(0.2, 4), what="messages")
+        consumer.unsubscribe()
+        consumer.assign({(topic, 0): 2})
+        assert [message.offset for message in consumer.messages(idle_timeout=2)] == list(range(2, 10))
+        assert consumer.assignment() == [(topic, 0)]
+
+
 def test_commit_in_the_callback_still_works(
     broker: str, admin: Admin, topic: str, unique: UniqueName
 ) -> None:

@@ -26,6 +26,7 @@ SHORT_RECORDS = 300
 """Two objects for each message of a longer list would make Python's garbage collector look at them all, which
 costs as much as reading them. So lists are that short, unless somebody wants longer ones than usual."""
 
+LEAVE_SECONDS = 0.1
 STORE_SECONDS = 0.1
 """How often what was seen is stored for the next commit; each time, if commits are more frequent."""
 
@@ -97,6 +98,7 @@ class Consumer(ConsumerOffsets):
         Without offsets they start where the group has committed, or as ``auto_offset_reset`` says.
         """
         self._refuse_closed()
+        self._leave_group()
         self._leave_all()
         chosen = raw_offsets(partitions) if isinstance(partitions, Mapping) else raw_partitions(partitions)
         topics = {each.topic for each in chosen}
@@ -104,12 +106,14 @@ class Consumer(ConsumerOffsets):
         self._unassigned = {partition_of(each): each.offset for each in chosen}
 
     def unsubscribe(self) -> None:
-        """Leave the group, or the partitions that were assigned by hand."""
+        """Leave the group, for which ``on_revoked`` runs, or the partitions that were assigned by hand."""
         self._refuse_closed()
+        is_by_hand = self._rebalancing is None
+        self._leave_group()
         self._leave_all()
-        with translated("unsubscribe"):
-            self._raw.unsubscribe()
-            self._raw.unassign()
+        if is_by_hand:
+            with translated("unassign partitions"):
+                self._raw.unassign()
 
     # Reading.
 
@@ -203,6 +207,17 @@ class Consumer(ConsumerOffsets):
         """They are taken away: the last commit before that is to have all that was seen."""
         self._store_seen()
         self._forget(partitions)
+
+    def _leave_group(self) -> None:
+        """Have all partitions taken away now: later on, those that are assigned by hand next would be."""
+        if self._rebalancing is None:
+            return
+        with translated("unsubscribe"):
+            self._raw.poll(0)  # The group may have given some already, which nobody was told yet.
+            self._raw.unsubscribe()
+            deadline = monotonic() + self.config.request_timeout_ms / 1000
+            while self._rebalancing.partitions and monotonic() < deadline:
+                self._raw.poll(LEAVE_SECONDS)  # What it may return is of a partition that goes, and not seen.
 
     def _leave_all(self) -> None:
         self._store_seen()

@@ -35,6 +35,8 @@ class Rebalancing:
         self._assign = raw.incremental_assign if is_cooperative else raw.assign
         self.starts: dict[TopicPartition, int] | None = None
         """Where the caller wants partitions to start that are just being assigned; None at other times."""
+        self.partitions: set[TopicPartition] = set()
+        """What the group has given and not taken away."""
 
     def arguments(self) -> dict[str, Any]:
         """For ``subscribe``."""
@@ -49,15 +51,18 @@ class Rebalancing:
         finally:
             starts, self.starts = self.starts, None
             self._assign([RawPartition(*each, starts.get(each, OFFSET_INVALID)) for each in named])
+            self.partitions.update(named)
 
     def _revoked(self, _: Any, partitions: list[Any]) -> None:
         named = [partition_of(each) for each in partitions]
+        self.partitions.difference_update(named)
         _tell(self._callbacks.on_revoked, named)
         self._give_up(named)
 
     def _lost(self, _: Any, partitions: list[Any]) -> None:
         """They are somebody else's already; nothing can be committed for them."""
         named = [partition_of(each) for each in partitions]
+        self.partitions.difference_update(named)
         self._give_up(named)
         callback = self._callbacks.on_lost or self._callbacks.on_revoked
         _tell(callback, named)
