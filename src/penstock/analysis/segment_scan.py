@@ -12,7 +12,13 @@ from penstock.analysis.stored_partition import StoredSegment
 from penstock.model.ids import NO_EPOCH
 from penstock.records.batch import HEADER_BYTES, BatchHeader, read_header
 from penstock.records.errors import CorruptBatchError
-from penstock.storage.batch_scan import GAPS_ANYWHERE, BadBatch, BatchChecker
+from penstock.storage.batch_scan import (
+    CHECK_CHUNK_BYTES,
+    GAPS_ANYWHERE,
+    BadBatch,
+    BatchChecker,
+    CheckedRun,
+)
 from penstock.storage.filesystem import File, FileSystem
 
 _ZERO_LOOK_BYTES = 64 * 1024
@@ -40,34 +46,58 @@ class UnreadableTail(NamedTuple):
     """False at the end of a newest segment, where a batch may be on its way."""
 
 
+class SegmentPart(NamedTuple):
+    """Some bytes of a segment, from the beginning of a batch to the beginning of another, or to the end."""
+
+    position: int
+    end: int
+    base_offset: int
+    """Of the first batch, or less."""
+
+
+def whole(segment: StoredSegment) -> SegmentPart:
+    """All of it, as large as it was found: what is appended meanwhile is for the next look."""
+    return SegmentPart(0, segment.size, segment.base_offset)
+
+
 class SegmentScan:
-    """One pass over a segment; ``tail`` is known when it is over."""
+    """One pass over a segment, or over a part of it; ``tail`` is known when it is over."""
 
-    __slots__ = ("_filesystem", "_segment", "tail")
+    __slots__ = ("_filesystem", "_part", "_segment", "tail")
 
-    def __init__(self, filesystem: FileSystem, segment: StoredSegment) -> None:
+    def __init__(
+        self, filesystem: FileSystem, segment: StoredSegment, part: SegmentPart | None = None
+    ) -> None:
         self._filesystem = filesystem
         self._segment = segment
+        self._part = part or whole(segment)
         self.tail: UnreadableTail | None = None
 
     def batches(self, *, progress: Callable[[int], None] = lambda done: None) -> Iterator[StoredBatch]:
         """Each good batch; ``progress`` is told how many bytes were read since the last time."""
-        file = self._filesystem.open(self._segment.path())
-        try:
-            yield from self._batches(file, progress)
-        finally:
-            file.close()
-
-    def _batches(self, file: File, progress: Callable[[int], None]) -> Iterator[StoredBatch]:
-        # As large as it was found: what is appended meanwhile is for the next look.
-        end = self._segment.size
-        checker = BatchChecker(file, 0, end, expected_offset=self._segment.base_offset, latest_epoch=NO_EPOCH)
-        checker.gaps_below = GAPS_ANYWHERE
-        for run in checker.runs():
+        done = self._part.position
+        for run in self.runs():
             for position, header in run.batches:
                 yield StoredBatch(header, run.data, position - run.position, position)
             progress(len(run.data))
-        progress(end - checker.position)
+            done += len(run.data)
+        progress(self._part.end - done)
+
+    def runs(self, *, chunk_bytes: int = CHECK_CHUNK_BYTES) -> Iterator[CheckedRun]:
+        """Good batches that stand side by side, about ``chunk_bytes`` at a time."""
+        file = self._filesystem.open(self._segment.path())
+        try:
+            yield from self._runs(file, chunk_bytes)
+        finally:
+            file.close()
+
+    def _runs(self, file: File, chunk_bytes: int) -> Iterator[CheckedRun]:
+        position, end, base_offset = self._part
+        checker = BatchChecker(
+            file, position, end, expected_offset=base_offset, latest_epoch=NO_EPOCH, chunk_bytes=chunk_bytes
+        )
+        checker.gaps_below = GAPS_ANYWHERE
+        yield from checker.runs()
         if checker.bad is not None and not _is_reserved(file, checker.position, end):
             self.tail = UnreadableTail(
                 position=checker.position,
