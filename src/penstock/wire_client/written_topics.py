@@ -1,5 +1,6 @@
 """The topics that somebody writes to: how many partitions they have, and that they are there at all."""
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +10,7 @@ from penstock.wire_client.errors import RefusedError, WireClientError, check
 from penstock.wire_client.patience import Patience, ask_again
 from penstock.wire_client.topics import ABSENT
 
-CREATION_PATIENCE = Patience(seconds_max=3.0, pause_seconds=0.02)
+CREATION_SECONDS_MAX = 3.0
 """For a topic that the brokers make when they are asked for it; some deny that it exists until it does."""
 
 
@@ -24,20 +25,22 @@ class NoSuchTopicError(WireClientError):
         self.topic = topic
 
 
-def partition_counts(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
+def partition_counts(
+    cluster: Cluster, topics: Iterable[str], *, patience: Patience | None = None
+) -> dict[str, int]:
     """The number of partitions of each topic, which the brokers may make now if they are set to do so."""
     wanted = sorted(set(topics))
+    made_by = time.monotonic() + CREATION_SECONDS_MAX
+
+    def is_passing(topic: Any) -> bool:
+        return topic.error_code in PASSING or (topic.error_code in ABSENT and time.monotonic() < made_by)
+
     answer = ask_again(
         lambda: cluster.metadata(wanted, may_create=True),
-        is_passing=lambda answer: any(_is_passing(topic) for topic in answer.topics),
-        patience=CREATION_PATIENCE,
+        is_passing=lambda answer: any(map(is_passing, answer.topics)),
+        patience=patience or Patience(),
     )
     return {topic.name or "": _count(topic) for topic in answer.topics}
-
-
-def _is_passing(topic: Any) -> bool:
-    """A topic that is being made, perhaps."""
-    return topic.error_code in PASSING or topic.error_code in ABSENT
 
 
 def _count(topic: Any) -> int:

@@ -11,7 +11,7 @@ from tests.spark.writing.one_query import Run
 from tests.wire_client.reading import read_values
 
 from penstock.spark.options.sink_options import SinkOptions, batch_sink_options, stream_sink_options
-from penstock.spark.writing.coordinators import coordinators_for
+from penstock.spark.writing.conversations import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
 from penstock.spark.writing.exact_task import write_exactly
 from penstock.spark.writing.ledger_store import LedgerStore
@@ -147,7 +147,7 @@ def test_a_lost_part_that_no_task_can_write_is_named(broker: Broker, run: Run) -
     die_after_decision(run, 0)
     broker.clock.advance(minutes=30)
 
-    with pytest.raises(LostPartError, match="task 1 was aborted"):
+    with pytest.raises(LostPartError, match=r"task 1 was aborted.*another transactionalId"):
         replace(run, name="second", task_count=1).write(0)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.spark.options.sink_options import SinkOptions, stream_sink_options
-from penstock.spark.writing.coordinators import coordinators_for
+from penstock.spark.writing.conversations import coordinators_for
 from penstock.spark.writing.errors import StaleRunError
 from penstock.spark.writing.ledger import (
     CHUNK_BYTES_MAX,

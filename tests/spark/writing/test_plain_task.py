@@ -1,5 +1,6 @@
 """Tasks that write at least once, against a real broker and without Spark."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from penstock.spark.options.sink_options import SinkOptions, batch_sink_options
 from penstock.spark.writing.plain_task import write_plainly
 from penstock.testing import Broker
 from penstock.wire_client.delivery.failure import DeliveryError
+from penstock.wire_client.errors import UnreachableError
 from penstock.wire_client.written_topics import NoSuchTopicError
 
 
@@ -121,6 +123,24 @@ def test_a_topic_that_brokers_may_make_is_made() -> None:
     with Broker(settings={"auto.create.topics.enable": "true"}) as broker:
         write_plainly(options(broker, topic="made"), [arrow_rows(value=["a"])])
         assert [value for part in read_values(broker.bootstrap_servers, "made") for value in part] == [b"a"]
+
+
+def test_a_broker_that_is_being_restarted_is_waited_for(broker: Broker) -> None:
+    topic = broker.create_topic()
+    broker.kill()
+    restart = threading.Timer(1.0, broker.start)
+    restart.start()
+    try:
+        write_plainly(options(broker, topic=topic), [arrow_rows(value=["a"])])
+    finally:
+        restart.join()
+    assert read_values(broker.bootstrap_servers, topic) == [[b"a"]]
+
+
+def test_a_broker_that_is_not_there_is_named(closed_port: int) -> None:
+    given = {"kafka.bootstrap.servers": f"127.0.0.1:{closed_port}", "topic": "t", "kafka.max.block.ms": "200"}
+    with pytest.raises(UnreachableError, match=f"127.0.0.1:{closed_port}"):
+        write_plainly(batch_sink_options(given), [arrow_rows(value=["a"])])
 
 
 def test_rows_before_1970_are_refused(broker: Broker) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 from pyspark.sql.datasource import WriterCommitMessage
 
 from penstock.spark.options.sink_options import SinkOptions
-from penstock.spark.writing.coordinators import coordinators_for
+from penstock.spark.writing.conversations import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
 from penstock.spark.writing.ledger import Holder, Ledger, Part
 from penstock.spark.writing.ledger_store import LedgerStore
@@ -23,6 +23,16 @@ from penstock.wire_client.known_coordinators import KnownCoordinators
 _log = logging.getLogger(__name__)
 
 Messages = Sequence[WriterCommitMessage | None]
+
+_START_AGAIN = (
+    "A stream writes the missing part when it is started again; a batch does when it is repeated with the "
+    "same txnAppId and txnVersion."
+)
+_NO_TASK = (
+    "The rows of the batch are now with other tasks than before, so that nobody can write the missing part "
+    "alone. To have the whole batch written again, those of its rows a second time that are there, give "
+    "another transactionalId or txnAppId."
+)
 
 
 def commit_batch(options: SinkOptions, messages: Messages) -> None:
@@ -69,7 +79,7 @@ class _Commit:
         if self._written:
             self._check_open()
             self._store.decide(self._holder, self._batch, tuple(sorted((*kept, *self._written))))
-            self._require_none_lost(self._parts.commit(self._written))
+            self._require_none_lost(self._parts.commit(self._written), _START_AGAIN)
 
     def _kept(self, ledger: Ledger) -> list[Part]:
         """The parts that an earlier decision on this batch has committed, now at the latest."""
@@ -77,7 +87,7 @@ class _Commit:
             return []
         again = {part.task for part in self._written}
         kept = [part for part in ledger.parts if part.task not in again]
-        self._require_none_lost(self._parts.commit(kept))
+        self._require_none_lost(self._parts.commit(kept), _NO_TASK)
         return kept
 
     def _check_open(self) -> None:
@@ -91,12 +101,11 @@ class _Commit:
                 "run twice at the same time: leave spark.speculation off."
             )
 
-    def _require_none_lost(self, lost: Sequence[Part]) -> None:
+    def _require_none_lost(self, lost: Sequence[Part], remedy: str) -> None:
         if lost:
             raise LostPartError(
                 f"Batch {self._batch} of sink {self._sink.name!r} was decided, but {_tasks(lost)} aborted "
-                "before that was carried out. A stream writes the missing part when it is started again; a "
-                "batch does when it is repeated with the same txnAppId and txnVersion."
+                f"before that was carried out. {remedy}"
             )
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from penstock.spark.options.sink_options import SinkOptions
-from penstock.spark.reading.clusters import borrowed_cluster
-from penstock.spark.writing.coordinators import coordinators_for
+from penstock.spark.writing.conversations import cluster_for, coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError
 from penstock.spark.writing.ledger import Ledger, Part
 from penstock.spark.writing.ledger_store import LedgerStore
@@ -111,7 +110,7 @@ class _Writing:
 
     def _produce(self, transaction: Transaction, batches: Iterator[Any]) -> int:
         # Answers to batches come on connections of their own, so that coordinators can be asked meanwhile.
-        with borrowed_cluster(self._options.client) as cluster:
+        with cluster_for(self._options) as cluster:
             producer = RecordProducer(
                 cluster,
                 self._options,

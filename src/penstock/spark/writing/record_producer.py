@@ -10,6 +10,7 @@ import pyarrow as pa
 from penstock.model.ids import TopicPartition
 from penstock.spark.columns.encoding import ProducerStamp, encode, next_sequence
 from penstock.spark.options.sink_options import SinkOptions
+from penstock.spark.writing.conversations import patience_of
 from penstock.spark.writing.partitioner import Numbers, Partitioner, split_topics
 from penstock.spark.writing.rows import Rows, read_rows
 from penstock.wire_client.cluster import Cluster
@@ -67,7 +68,8 @@ class RecordProducer:
 
     def _partition_count(self, topic: str) -> int:
         if topic not in self._counts:
-            self._counts |= partition_counts(self._cluster, [topic])
+            patience = patience_of(self._options)
+            self._counts |= partition_counts(self._cluster, [topic], patience=patience)
         return self._counts[topic]
 
     def _send(self, partition: TopicPartition, records: Any) -> None:
