@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tests.spark.archive.weeks import Record, by_partition, create_topic, produce
 
-from penstock.spark.archive import ArchiveTrigger, FileSettings, archive_topics
+from penstock.spark.archive import ArchiveTrigger, FileSettings, archive_topics, read
 from penstock.spark.archive.manifest import Manifest
+from penstock.spark.archive.paths import CHECKPOINT, commit_path
 from penstock.spark.archive.state import ArchiveState
 from penstock.spark.archive.stores.local_store import LocalStore
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PARTITIONS = 3
+RECORDS = 3000
 END_SECONDS_MAX = 120
 Rows = dict[int, list[Record]]
 
@@ -68,6 +70,24 @@ def archive_week(
     produce(bootstrap, topic, records[first:])
     assert made.archive() == 1
     return made
+
+
+def rows_of(archived: ArchivedWeek) -> Rows:
+    """All that is in it."""
+    return collected(read(archived.spark, str(archived.path)))
+
+
+def forget_last_batch(archived: ArchivedWeek) -> None:
+    """As a crash leaves the checkpoint after the batch was archived, before Spark had noted that."""
+    commits = archived.path / CHECKPOINT / "commits"
+    last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
+    (commits / str(last)).unlink()
+
+
+def without_last_batch(archived: ArchivedWeek) -> None:
+    """As a crash leaves the archive before the batch was committed, with all its files in place."""
+    archived.store.delete(commit_path(archived.state().version))
+    forget_last_batch(archived)
 
 
 def collected(rows: "DataFrame") -> Rows:

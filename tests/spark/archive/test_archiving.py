@@ -2,30 +2,18 @@
 
 import shutil
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from pyarrow import parquet
-from tests.conftest import UniqueName
 from tests.spark.archive.archived_weeks import (
-    PARTITIONS,
+    RECORDS,
     ArchivedWeek,
-    Rows,
-    archive_week,
-    collected,
+    forget_last_batch,
+    rows_of,
+    without_last_batch,
 )
-from tests.spark.archive.weeks import (
-    DAY_MS,
-    DAYS,
-    HOURS_OF_A_DAY,
-    MONDAY_MS,
-    by_partition,
-    produce,
-    week,
-)
+from tests.spark.archive.weeks import DAY_MS, DAYS, HOURS, MONDAY_MS
 
-from penstock.spark import archive
 from penstock.spark.archive.cleaning import clean
 from penstock.spark.archive.compacting import carry_out, compact
 from penstock.spark.archive.compaction_plan import CompactionSizes, plan_compaction
@@ -41,53 +29,12 @@ from penstock.spark.archive.parquet_files import (
     now_ms,
     write_files,
 )
-from penstock.spark.archive.paths import CHECKPOINT, STAGING, batch_of, commit_path, merged_prefix
+from penstock.spark.archive.paths import CHECKPOINT, STAGING, merged_prefix
 from penstock.spark.archive.reading import read_files
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
 SETTINGS = FileSettings()
-RECORDS = 3000
-
-
-@pytest.fixture(scope="module")
-def made(
-    spark: "SparkSession",
-    bootstrap: str,
-    unique: UniqueName,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> ArchivedWeek:
-    """Not to be changed by tests."""
-    path = tmp_path_factory.mktemp("made") / "archive"
-    records = week(RECORDS, partitions=PARTITIONS)
-    return archive_week(spark, bootstrap, unique("week"), path, records=records)
-
-
-@pytest.fixture
-def copy(made: ArchivedWeek, tmp_path: Path) -> ArchivedWeek:
-    """To be changed by one test."""
-    shutil.copytree(made.path, tmp_path / "archive")
-    return ArchivedWeek(
-        spark=made.spark,
-        bootstrap=made.bootstrap,
-        topic=made.topic,
-        path=tmp_path / "archive",
-        records=made.records,
-    )
-
-
-def rows_of(archived: ArchivedWeek) -> Rows:
-    return collected(archive.read(archived.spark, str(archived.path)))
-
-
-def forget_last_batch(archived: ArchivedWeek) -> None:
-    """As a crash leaves the checkpoint after the batch was archived, before Spark had noted that."""
-    commits = archived.path / CHECKPOINT / "commits"
-    last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
-    (commits / str(last)).unlink()
 
 
 def test_archive_has_every_record_once_with_all_it_had(made: ArchivedWeek) -> None:
@@ -98,7 +45,8 @@ def test_archive_has_every_record_once_with_all_it_had(made: ArchivedWeek) -> No
 def test_files_are_in_the_directories_of_their_hours(made: ArchivedWeek) -> None:
     days = [datetime.fromtimestamp((MONDAY_MS + day * DAY_MS) / 1000, UTC) for day in range(DAYS)]
     expected = {
-        f"topic={made.topic}/date={day:%Y-%m-%d}/hour={hour:02}" for day in days for hour in HOURS_OF_A_DAY
+        f"topic={made.topic}/date={day:%Y-%m-%d}/hour={HOURS[number % 2]:02}"
+        for number, day in enumerate(days)
     }
 
     assert {file.hour.directory for file in made.state().files.values()} == expected
@@ -134,10 +82,9 @@ def test_batch_that_comes_again_is_not_doubled(copy: ArchivedWeek) -> None:
 
 
 def test_batch_of_a_crash_before_its_commit_replaces_its_files(copy: ArchivedWeek) -> None:
-    state = copy.state()
-    abandoned = {path for path in state.files if (batch := batch_of(path)) and batch.batch_id == 3}
-    copy.store.delete(commit_path(state.version))
-    forget_last_batch(copy)
+    before = set(copy.state().files)
+    without_last_batch(copy)
+    abandoned = before - set(copy.state().files)
 
     assert copy.archive() == 1
     assert abandoned
@@ -214,20 +161,15 @@ def test_merge_that_would_lose_records_is_refused(copy: ArchivedWeek) -> None:
     assert copy.state() == state
 
 
-def test_archiving_goes_on_while_files_are_merged(
-    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
-) -> None:
-    """Late records of an hour whose files somebody has begun to merge."""
-    records = week(90, partitions=PARTITIONS, days=1)
-    more = week(50, partitions=PARTITIONS, days=1, seed=2)
-    archived = archive_week(spark, bootstrap, unique("day"), tmp_path / "archive", records=records)
-    merges = plan_compaction(archived.state().files.values(), CompactionSizes(), now_ms=now_ms())
+def test_archiving_goes_on_while_files_are_merged(copy: ArchivedWeek) -> None:
+    """Records come for hours whose files somebody has begun to merge."""
+    without_last_batch(copy)
+    merges = plan_compaction(copy.state().files.values(), CompactionSizes(), now_ms=now_ms())
     assert merges
 
-    produce(bootstrap, archived.topic, more)
-    assert archived.archive() == 1
-    for merge in merges:
-        assert carry_out(spark, archived.store, merge, settings=SETTINGS).file is not None
+    assert copy.archive() == 1
+    for merge in merges[-2:]:
+        assert carry_out(copy.spark, copy.store, merge, settings=SETTINGS).file is not None
 
-    assert rows_of(archived) == by_partition([*records, *more], partitions=PARTITIONS)
-    assert archived.archive() == 0
+    assert rows_of(copy) == copy.expected
+    assert copy.archive() == 0

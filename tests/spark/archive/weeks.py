@@ -6,14 +6,14 @@ from typing import NamedTuple
 from confluent_kafka import OFFSET_BEGINNING, TIMESTAMP_CREATE_TIME, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-HOURS_MS = 3_600_000
-DAY_MS = 24 * HOURS_MS
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
 MONDAY_MS = 1_769_990_400_000 - 2 * DAY_MS
 """2026-01-31 00:00 UTC."""
 
 DAYS = 7
-HOURS_OF_A_DAY = (0, 13)
-"""Records come at these only: Spark takes its time for every directory it writes."""
+HOURS = (0, 13)
+"""Of one day and of the next: Spark takes its time for every directory that it writes."""
 
 
 class Record(NamedTuple):
@@ -33,12 +33,10 @@ def week(count: int, *, partitions: int, days: int = DAYS, seed: int = 1) -> lis
 
 
 def _record(number: int, choose: random.Random, *, count: int, partitions: int, days: int) -> Record:
-    slots = days * len(HOURS_OF_A_DAY)
-    slot, place = divmod(number * slots, count)
-    day, hour = divmod(slot, len(HOURS_OF_A_DAY))
+    day, place = divmod(number * days, count)
     return Record(
         partition=choose.randrange(partitions),
-        timestamp_ms=MONDAY_MS + day * DAY_MS + HOURS_OF_A_DAY[hour] * HOURS_MS + place * HOURS_MS // count,
+        timestamp_ms=MONDAY_MS + day * DAY_MS + HOURS[day % 2] * HOUR_MS + place * HOUR_MS // count,
         key=choose.choice([None, b"", b"k%d" % (number % 11)]),
         value=choose.choice([None, b"", b"v%d" % number, b"v%d" % number, bytes(range(256))]),
         headers=choose.choice([(), (), (("a", b"1"),), (("a", b"1"), ("a", None), ("b", b""))]),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from penstock.model.errors import UsageError
 from penstock.spark.archive.batch_commit import AlreadyArchivedError, Batch, Fence, batch_commit
 from penstock.spark.archive.batch_offsets import read_batch_offsets, read_query_id
 from penstock.spark.archive.errors import ArchiveError
@@ -25,6 +26,7 @@ from penstock.spark.archive.paths import Attempt, batch_prefix
 from penstock.spark.archive.state import ArchiveState
 from penstock.spark.archive.stores.opening import open_store
 from penstock.spark.archive.stores.store import Store
+from penstock.spark.columns.schema import COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,6 +58,7 @@ def archive_rows(
     query_name: str = "",
 ) -> "StreamingQuery":
     """Start a query that archives a stream of records: all columns of a topic, ``headers`` too."""
+    _check_columns(rows)
     spark = rows.sparkSession
     archiver = BatchArchiver(
         store=open_store(path, spark),
@@ -65,6 +68,15 @@ def archive_rows(
     writer = rows.writeStream.foreachBatch(archiver.archive).option("checkpointLocation", checkpoint)
     named = writer.queryName(query_name) if query_name else writer
     return named.trigger(**(trigger or ArchiveTrigger()).as_spark()).start()
+
+
+def _check_columns(rows: "DataFrame") -> None:
+    missing = [name for name in COLUMNS if name not in rows.columns]
+    if missing:
+        raise UsageError(
+            f"An archive keeps whole records, and these have no {' and no '.join(missing)}: read the topic "
+            "with includeHeaders=true, and keep all columns."
+        )
 
 
 class BatchArchiver:
