@@ -159,7 +159,8 @@ class AsyncConsumer(OffLoop):
         """Have messages to hand over. What the thread fetches for a task that was cancelled is kept."""
         now = time.monotonic()
         deadline = now + timeout
-        await self._let_others(now)
+        if now > self._next_turn:
+            await self._let_others(now)
         if self._can_fetch_here(most) and (self._inner.fetch(0.0, most) or timeout <= 0):
             return not self._progress.is_used_up
         while True:
@@ -178,9 +179,8 @@ class AsyncConsumer(OffLoop):
 
     async def _let_others(self, now: float) -> None:
         """Give other tasks a turn, however many messages there are."""
-        if now > self._next_turn:
-            self._next_turn = now + TURN_SECONDS
-            await asyncio.sleep(0)
+        self._next_turn = now + TURN_SECONDS
+        await asyncio.sleep(0)
 
     def _can_fetch_here(self, most: int) -> bool:
         """Whether the loop may do it: the thread is not at it, and nothing would be waited for."""

@@ -14,6 +14,7 @@ SLICE_SECONDS = 0.2
 """librdkafka does not see signals while it waits; so often it is left to look for Ctrl-C."""
 
 _error = RawMessage.error
+_reading = translated("read")
 
 
 class Intake:
@@ -29,7 +30,7 @@ class Intake:
         if self._pending is not None:
             error, self._pending = self._pending, None
             raise error
-        with translated("read"):
+        with _reading:
             found = self._raw.consume(most, 0) or self._wait(most, seconds)
         if not found:
             self._trouble.raise_hopeless()
