@@ -20,7 +20,7 @@ from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import SourceOptions, batch_options
 from penstock.spark.reading.data_loss import Cause, DataLossError
 from penstock.spark.reading.planning import plan_batch
-from penstock.spark.reading.rows import BYTES_MAX, ROWS_MAX, read_range, slices
+from penstock.spark.reading.rows import BYTES_MAX, ROWS_MAX, gathered, read_range, slices
 from penstock.testing import Broker, Cluster
 
 
@@ -361,3 +361,23 @@ def test_leader_that_dies_in_the_middle_is_replaced(penstock_cluster: Cluster) -
     killer.join()
 
     assert values_of(iter([first, *rest])) == numbered(200)
+
+
+def test_small_batches_are_put_together() -> None:
+    small = pa.RecordBatch.from_pydict({"n": list(range(3_000))})
+
+    assert [batch.num_rows for batch in gathered([small] * 9)] == [12_000, 12_000, 3_000]
+    assert [batch.num_rows for batch in gathered([small])] == [3_000]
+    assert list(gathered([])) == []
+
+
+def test_leaders_are_remembered_between_ranges(
+    penstock_broker: Broker, batch: MakeOptions, filled: str
+) -> None:
+    options, wanted = batch(filled), only(batch(filled))
+    read_values(options, wanted)
+    penstock_broker.requests.clear()
+
+    read_values(options, wanted)
+
+    assert penstock_broker.requests.of("Metadata") == []

@@ -20,7 +20,7 @@ def topic(penstock_broker: Broker) -> str:
 
 def sizes(options_of: MakeOptions, topic: str, **given: str) -> list[int]:
     options = options_of(topic, **given)
-    return [one.size for one in tasks_of(plan_batch(options), options)]
+    return [sum(one.size for one in pack) for pack in tasks_of(plan_batch(options), options)]
 
 
 def test_partition_is_cut_by_its_bytes(batch: MakeOptions, topic: str) -> None:

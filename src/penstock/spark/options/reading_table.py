@@ -131,7 +131,10 @@ _HOW_MUCH = (
         kind=whole_number(least=1, most=2**31 - 1),
         default=None,
         uses=READS,
-        meaning="Split large partitions until there are about so many tasks.",
+        meaning=(
+            "Split large partitions until there are so many tasks. Small partitions share a task, but not "
+            "while there are fewer tasks than this, or than the driver's machine has cores."
+        ),
     ),
     Option(
         name="maxRecordsPerPartition",

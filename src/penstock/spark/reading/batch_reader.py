@@ -1,15 +1,17 @@
 """What Spark calls to read topics as a batch."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
+from penstock.spark.offsets.packing import Pack
 from penstock.spark.offsets.pushdown import EVERYTHING, take_filters
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.planning import plan_batch
-from penstock.spark.reading.rows import read_range
+from penstock.spark.reading.rows import gathered, read_range
 from penstock.spark.reading.sizing import tasks_of
 from penstock.spark.reading.worker_process import settle
 
@@ -23,11 +25,11 @@ class BatchReader(DataSourceReader):
         self._bounds = EVERYTHING
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One for each piece of each partition that has something to read."""
+        """One for each task."""
         return input_partitions(plan_batch(self._options, self._bounds), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one piece, as Arrow batches."""
+        """The rows of one task, as Arrow batches."""
         return read_partition(partition, self._options, self._columns)
 
 
@@ -41,14 +43,16 @@ class FilteringBatchReader(BatchReader):
 
 
 def input_partitions(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[InputPartition]:
-    """The ranges, cut to the size that the options ask for."""
-    return [InputPartition(piece) for piece in tasks_of(ranges, options)]
+    """The ranges, cut and packed into tasks of a good size."""
+    return [InputPartition(pack) for pack in tasks_of(ranges, options)]
 
 
 def read_partition(
     partition: InputPartition, options: SourceOptions, columns: Sequence[str]
 ) -> Iterator[Any]:
-    """The rows of one piece; Spark makes up a piece without value when there are none."""
+    """The rows of one task; Spark makes up one without value when there are none."""
     settle()
-    if partition.value is not None:
-        yield from read_range(options, partition.value, columns)
+    pack: Pack = partition.value or ()
+    if len(pack) == 1:
+        return read_range(options, pack[0], columns)
+    return gathered(chain.from_iterable(read_range(options, wanted, columns) for wanted in pack))

@@ -16,6 +16,7 @@ from penstock.records.batch import split_batches
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.data_loss import Cause, Loss, handle_loss
+from penstock.spark.reading.leaders import forget_leaders, known_leader
 from penstock.spark.reading.lookup import Lookup
 from penstock.spark.reading.patience import Patience, passes
 from penstock.spark.reading.vanished import GONE, find_loss, find_missing_end
@@ -30,7 +31,7 @@ from penstock.wire.messages.fetch import (
 from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Connection
 from penstock.wire_client.errors import RefusedError, WireClientError, check
-from penstock.wire_client.topics import READ_COMMITTED, READ_UNCOMMITTED, find_leaders
+from penstock.wire_client.topics import READ_COMMITTED, READ_UNCOMMITTED
 
 _BY_NAME_VERSION_MAX = 12
 """Of Fetch: the last that knows topics by name."""
@@ -77,8 +78,7 @@ class Fetching:
                 self._lose(find_missing_end(self._lookup, self._remaining()), error)
 
     def _leader(self) -> Connection:
-        leaders = find_leaders(self._cluster, [self._wanted.partition.topic])
-        node_id = leaders.get(self._wanted.partition)
+        node_id = known_leader(self._cluster, self._wanted.partition)
         if node_id is None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         elif node_id == _NO_LEADER:
@@ -162,6 +162,7 @@ class Fetching:
 
     def _recover(self, error: WireClientError) -> None:
         """Look whether records are gone, or wait and go on; raise what does not pass."""
+        forget_leaders(self._cluster)
         if isinstance(error, RefusedError) and error.code in GONE:
             loss = find_loss(self._lookup, self._remaining())
             if loss is not None:

@@ -1,7 +1,9 @@
 """From a range of offsets to Arrow batches of a size that Spark likes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import pyarrow as pa
 
 from penstock.spark.columns.decoding import decode
 from penstock.spark.offsets.ranges import OffsetRange
@@ -11,7 +13,10 @@ from penstock.spark.reading.fetching import Fetched, Fetching
 
 ROWS_MAX = 50_000
 BYTES_MAX = 8 * 1024 * 1024
-"""Of one Arrow batch: larger ones gain nothing and cost memory, fewer than 5,000 rows cost time."""
+"""Of one Arrow batch: larger ones gain nothing and cost memory."""
+
+ROWS_GATHERED = 10_000
+"""Smaller Arrow batches cost time, so they wait for others."""
 
 
 def read_range(options: SourceOptions, wanted: OffsetRange, columns: Sequence[str]) -> Iterator[Any]:
@@ -31,6 +36,24 @@ def slices(batch: Any) -> Iterator[Any]:
     step = -(-rows // pieces)
     for start in range(0, rows, step):
         yield batch.slice(start, step)
+
+
+def gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in fewer batches: small ones are put together, up to a good size."""
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= ROWS_GATHERED or batch.nbytes >= BYTES_MAX // 2:
+            yield from _joined(waiting)
+            waiting = []
+    yield from _joined(waiting)
+
+
+def _joined(batches: list[Any]) -> Iterator[Any]:
+    if len(batches) > 1:
+        yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
+    else:
+        yield from batches
 
 
 def _decoded(

@@ -1,8 +1,10 @@
-"""How many records of a partition make a task of a good size, by what the partition takes on disk."""
+"""Tasks of a good size: large ranges are cut by records and by what they take on disk, small ones packed."""
 
+import os
 from collections.abc import Collection
 
 from penstock.model.ids import TopicPartition
+from penstock.spark.offsets.packing import Pack, pack_ranges
 from penstock.spark.offsets.ranges import OffsetRange, split_ranges
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.options.subscriptions import Assign
@@ -12,14 +14,28 @@ ASKED_FROM_RECORDS = 10_000
 """Ranges of fewer records are read quickly in one task, whatever their size."""
 
 
-def tasks_of(ranges: Collection[OffsetRange], options: SourceOptions) -> list[OffsetRange]:
-    """The ranges, cut so that no task has too many records or bytes to read."""
-    return split_ranges(
+def tasks_of(ranges: Collection[OffsetRange], options: SourceOptions) -> list[Pack]:
+    """What each task reads: not too many records or bytes, and not too few.
+
+    There are as many tasks as this machine has cores, if there is as much to read; a cluster has more, but
+    nobody tells the planner. ``minPartitions`` asks for more.
+    """
+    pieces = split_ranges(
         ranges,
         records_max=options.records_per_partition_max,
         partitions_min=options.min_partitions,
         records_max_of=record_limits(ranges, options),
     )
+    given = set(ranges)
+    wholes = [piece for piece in pieces if piece in given]
+    cut = [(piece,) for piece in pieces if piece not in given]
+    tasks_min = max(len(os.sched_getaffinity(0)), options.min_partitions or 0)
+    packs = pack_ranges(
+        wholes,
+        packs_min=max(0, tasks_min - len(cut)),
+        records_max=options.records_per_partition_max,
+    )
+    return [*cut, *packs]
 
 
 def record_limits(ranges: Collection[OffsetRange], options: SourceOptions) -> dict[TopicPartition, int]:

@@ -62,10 +62,10 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._planner.set_target()
 
     def partitions(self, start: Document, end: Document) -> Sequence[InputPartition]:
-        """One for each piece of each partition that has something to read."""
+        """One for each task."""
         ranges = ranges_between(parse_stream_offset(start), parse_stream_offset(end))
         return input_partitions(ranges, self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one piece, as Arrow batches."""
+        """The rows of one task, as Arrow batches."""
         return read_partition(partition, self._options, self._columns)
