@@ -26,6 +26,13 @@ _RUN = secrets.token_hex(3)
 _NUMBERS = itertools.count()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """What sessions of Spark keep for later ones is kept beside the tests, and nothing made behind them."""
+    os.environ.setdefault("PENSTOCK_SPARK_ARCHIVE", "existing")
+    if config.cache is not None:
+        os.environ.setdefault("PENSTOCK_CACHE_DIR", str(config.cache.mkdir("penstock") / "spark"))
+
+
 class MakeServer(Protocol):
     """Starts a broker of the test's own, on an empty directory, gone after the test.
 

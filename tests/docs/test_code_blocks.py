@@ -4,6 +4,8 @@ CONTRIBUTING.md says how blocks are written so that they can be run here.
 """
 
 import importlib.util
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,13 +16,37 @@ import pytest
 from tests.docs.code_blocks import EXECUTED, PAGES, ROOT, SHOWN, Block, blocks_of, runs_of
 from tests.docs.shell_blocks import SECONDS_MAX, Shell, commands_of, is_only_checked
 
+from penstock.spark.sessions.java import search_java
 from penstock.testing import Broker
 
-WITH_BLOCKS = [page for page in PAGES if any(runs_of(page))]
+WITH_SPARK = re.compile(r"\bpenstock\.spark\b|\bpyspark\b|^penstock pipeline run\b", re.MULTILINE)
+"""What starts a Spark, which takes its time: pages with such a block belong to the tests of Spark."""
+
+SPARK_SECONDS_MAX = 300
 
 
 def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+def needs_spark(page: Path) -> bool:
+    return any(WITH_SPARK.search(code_of(block)) for _, blocks in runs_of(page) for block in blocks)
+
+
+def code_of(block: Block) -> str:
+    """Without what the page shows of its output."""
+    if block.language == "python":
+        return block.text
+    return "\n".join(command.line for command in commands_of(block) if not is_only_checked(command))
+
+
+def marks_of(page: Path) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.spark, pytest.mark.timeout(SPARK_SECONDS_MAX)] if needs_spark(page) else []
+
+
+WITH_BLOCKS = [
+    pytest.param(page, marks=marks_of(page), id=named(page)) for page in PAGES if any(runs_of(page))
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -31,8 +57,10 @@ def test_every_block_says_what_it_is(page: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", WITH_BLOCKS, ids=named)
+@pytest.mark.parametrize("page", WITH_BLOCKS)
 def test_every_block_of_the_page_works_as_it_stands(page: Path, tmp_path: Path) -> None:
+    if needs_spark(page) and search_java(os.environ).found is None:
+        pytest.skip("there is no Java 17 or newer, which Spark needs")
     if page.name == "cli.md":
         write_orders(tmp_path)
     with broker_for(page, tmp_path / "data") as bootstrap:
@@ -67,7 +95,7 @@ def run_python(blocks: list[Block], shell: Shell) -> None:
         env=shell.environment(shell.bootstrap),
         capture_output=True,
         text=True,
-        timeout=2 * SECONDS_MAX,
+        timeout=SPARK_SECONDS_MAX - 20 if needs_spark(blocks[0].page) else 2 * SECONDS_MAX,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

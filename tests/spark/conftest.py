@@ -21,22 +21,12 @@ CONF = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2}
 
 
 @pytest.fixture(scope="session")
-def spark_cache(pytestconfig: pytest.Config) -> Path:
-    """What sessions of tests keep from run to run, away from what the user's own keep."""
-    assert pytestconfig.cache is not None
-    return pytestconfig.cache.mkdir("penstock-spark")
-
-
-@pytest.fixture(scope="session")
-def spark(spark_cache: Path) -> "Iterator[SparkSession]":
+def spark() -> "Iterator[SparkSession]":
     """The session that all tests of this process share; no process of it is left behind."""
     from penstock.spark import session, shutdown
 
     try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("XDG_CACHE_HOME", str(spark_cache))
-            # None is made in the background: it would be made beside the tests, and outlive them.
-            shared = session("penstock-tests", "local[2,4]", short=True, conf=CONF, archive="existing")
+        shared = session("penstock-tests", "local[2,4]", short=True, conf=CONF, archive="existing")
     except JavaNotFoundError as error:
         pytest.skip(str(error))
     try:

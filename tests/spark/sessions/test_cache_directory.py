@@ -23,6 +23,8 @@ def test_directory_is_where_caches_of_users_are_and_private(tmp_path: Path) -> N
     assert chosen == tmp_path / "caches" / "penstock"
     assert stat.S_IMODE(chosen.stat().st_mode) == 0o700
     assert cache_directory({"HOME": str(tmp_path)}) == tmp_path / ".cache" / "penstock"
+    own = {"PENSTOCK_CACHE_DIR": str(tmp_path / "own"), "XDG_CACHE_HOME": str(tmp_path / "caches")}
+    assert cache_directory(own) == tmp_path / "own"
 
 
 def test_directory_that_others_may_write_is_not_used(tmp_path: Path, other_place: Path) -> None:

@@ -166,7 +166,7 @@ def test_java_without_the_vector_module_goes_by_a_script(around: Surroundings, t
         spark_home=around.spark_home,
         spark_version=around.spark_version,
     )
-    with pytest.raises(SparkStartError, match="XDG_CACHE_HOME"):
+    with pytest.raises(SparkStartError, match="PENSTOCK_CACHE_DIR"):
         chosen(homeless, Wishes(conf={}))
 
 

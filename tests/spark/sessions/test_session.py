@@ -22,16 +22,13 @@ LIFE_SECONDS_MAX = 400
 @pytest.mark.slow
 @pytest.mark.timeout(LIFE_SECONDS_MAX)
 def test_session_begins_is_found_and_ends_without_leaving_anything_behind(
-    spark: "SparkSession", spark_cache: Path, tmp_path: Path
+    spark: "SparkSession", tmp_path: Path
 ) -> None:
     """In a process of its own; an archive is made once and then kept in pytest's cache for all later runs."""
     program = Path(__file__).with_name("life_of_a_session.py")
-    environment = {**os.environ, "XDG_CACHE_HOME": str(spark_cache)}
-    environment.pop("JAVA_HOME", None)
     done = subprocess.run(
         [sys.executable, "-W", "error", str(program)],
         cwd=tmp_path,
-        env=environment,
         capture_output=True,
         text=True,
         timeout=LIFE_SECONDS_MAX - 10,

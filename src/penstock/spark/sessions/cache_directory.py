@@ -10,6 +10,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+VARIABLE = "PENSTOCK_CACHE_DIR"
+"""Names the directory itself, for where homes are of no use."""
+
 _MODE = 0o700
 
 
@@ -26,8 +29,10 @@ def cache_directory(environment: Mapping[str, str]) -> Path | None:
 
 
 def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
-    if chosen := environment.get("XDG_CACHE_HOME"):
-        yield Path(chosen) / "penstock"
+    if chosen := environment.get(VARIABLE):
+        yield Path(chosen)
+    if caches := environment.get("XDG_CACHE_HOME"):
+        yield Path(caches) / "penstock"
     elif home := environment.get("HOME"):
         yield Path(home) / ".cache" / "penstock"
     yield Path(tempfile.gettempdir()) / f"penstock-{os.geteuid()}"

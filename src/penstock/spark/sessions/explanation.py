@@ -12,9 +12,11 @@ class Explanation:
     session: str
     """Started, found running, or reached elsewhere."""
 
-    java: str
-    python: str
-    archive: str
+    java: str = ""
+    python: str = ""
+    archive: str = ""
+    """These three are left empty where they were not for us to choose."""
+
     settings: tuple[Setting, ...] = ()
     """Ours, and those that we were asked for; what Spark has by itself is not repeated."""
 
@@ -23,18 +25,14 @@ class Explanation:
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Name, who chose it, and what."""
-        rows = [
-            ("session", "", self.session),
-            ("java", "", self.java),
-            ("python", "", self.python),
-            ("archive", "", self.archive),
-        ]
+        told = {"session": self.session, "java": self.java, "python": self.python, "archive": self.archive}
+        rows = [(name, "", text) for name, text in told.items() if text]
         rows += [(each.name, each.origin.value, each.value) for each in self.settings]
         return rows + [(each.name, "not applied", each.value) for each in self.unapplied]
 
     def summary(self) -> str:
         """One line."""
-        text = f"{self.session}; {self.java}; archive: {self.archive}; {len(self.settings)} settings"
+        text = "; ".join(filter(None, [self.session, self.java, self.archive and f"archive: {self.archive}"]))
         if self.unapplied:
             text += f"; could not be applied any more: {', '.join(map(str, self.unapplied))}"
         return text

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.spark.sessions.archive import Archive, ArchiveUse, archive_for
+from penstock.spark.sessions.cache_directory import VARIABLE
 from penstock.spark.sessions.errors import SparkStartError
 from penstock.spark.sessions.java import VECTOR_MODULE, Java, find_java
 from penstock.spark.sessions.jvm_options import jvm_options
@@ -82,7 +83,7 @@ def _home_for_spark(java: Java, directory: Path | None) -> Path:
     if home is None:
         raise SparkStartError(
             f"{java} lacks the module {VECTOR_MODULE}; it can run Spark through a script, for which there is "
-            "no place: let XDG_CACHE_HOME name a directory that you alone can write and run programs in."
+            f"no place: let {VARIABLE} name a directory that you alone can write and run programs in."
         )
     return home
 

@@ -38,6 +38,8 @@ ARCHIVE_VARIABLE = "PENSTOCK_SPARK_ARCHIVE"
 
 _log = logging.getLogger("penstock.spark")
 _last: Explanation | None = None
+_remote: str | None = None
+"""Where the last session of Spark Connect went; the session itself does not tell."""
 
 
 def session(
@@ -128,17 +130,20 @@ def _connect(remote: str, wishes: Wishes) -> "SparkSession":
     for setting in settings:
         builder = builder.config(setting.name, setting.value)
     spark = builder.getOrCreate()
-    there, words = "as it is there", f"Spark {spark.version} at {remote}"
-    _remember(Explanation(session=words, java=there, python=there, archive=there, settings=settings))
+    global _remote
+    _remote = remote
+    _remember(Explanation(session=f"Spark {spark.version} at {remote}", settings=settings))
     return spark
 
 
 def _found(active: "SparkSession", wishes: Wishes, *, remote: str | None) -> Explanation:
     """Nothing is changed in a session that somebody else has begun and may rely upon."""
-    asked = wishes.settings() | ({"spark.remote": remote} if remote else {})
+    asked = wishes.settings()
     differing = {name: value for name, value in asked.items() if active.conf.get(name, None) != value}
-    was, words = "as it was", f"Spark {active.version}, which was already running"
-    return Explanation(session=words, java=was, python=was, archive=was, unapplied=_asked(differing))
+    if remote and remote != _remote:
+        differing["spark.remote"] = remote
+    words = f"Spark {active.version}, which was already running"
+    return Explanation(session=words, unapplied=_asked(differing))
 
 
 def _asked(settings: Mapping[str, str]) -> tuple[Setting, ...]:
