@@ -6,20 +6,16 @@ Arguments: brokers, topic, directory of the files, checkpoint. Prints the number
 import sys
 import time
 
-from pyspark.sql import SparkSession
 from tests.spark.writing.query import copy_files
+
+from penstock.spark import session
 
 
 def main() -> None:
     bootstrap, topic, files, checkpoint = sys.argv[1:]
-    conf: dict[str, bool | float | int | str | None] = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "512m",
-        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-    }
-    session = SparkSession.builder.master("local[2,4]").config(map=conf).getOrCreate()
-    query = copy_files(session, bootstrap, topic, files, checkpoint).trigger(availableNow=True).start()
+    conf = {"spark.driver.memory": "512m", "spark.sql.shuffle.partitions": 2}
+    spark = session("penstock-killed", "local[2,4]", short=True, conf=conf, archive="existing")
+    query = copy_files(spark, bootstrap, topic, files, checkpoint).trigger(availableNow=True).start()
     done = -1
     while query.isActive:
         progress = query.lastProgress

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-FILE_COUNT, ROWS_PER_FILE = 30, 200
+FILE_COUNT, ROWS_PER_FILE = 12, 200
+
+KILLS = int(os.environ.get("PENSTOCK_KILL_ROUNDS", "1"))
+"""A Spark has to be started for each."""
 
 
 @pytest.fixture(scope="module")
@@ -118,27 +121,28 @@ def test_a_stream_goes_on_where_it_was(
     assert values(broker, topic) == expected
 
 
+@pytest.mark.timeout(240 + 120 * KILLS)
 def test_a_stream_whose_driver_is_killed_writes_every_row_once(
     spark: "SparkSession", broker: Broker, tmp_path: Path, checkpoint: str
 ) -> None:
     topic = broker.create_topic(partitions=2)
     expected = write_files(tmp_path / "files", range(FILE_COUNT))
     rng = random.Random()
-    for kill in range(2):
+    for kill in range(KILLS):
         run_and_kill(
             [broker.bootstrap_servers, topic, str(tmp_path / "files"), checkpoint],
             log=tmp_path / f"log-{kill}",
             seconds=rng.uniform(0.0, 1.0),
         )
 
-    run_to_end(copy_files(spark, broker.bootstrap_servers, topic, str(tmp_path / "files"), checkpoint))
+    rest = copy_files(spark, broker.bootstrap_servers, topic, str(tmp_path / "files"), checkpoint)
+    run_to_end(rest, timeout_seconds=180)
     assert values(broker, topic) == expected
 
 
 def run_and_kill(arguments: list[str], *, log: Path, seconds: float) -> None:
     """Start the query, and end its processes ``seconds`` after its first batch, as if the power failed."""
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.spark.writing.query_program", *arguments],
