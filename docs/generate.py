@@ -15,6 +15,7 @@ from penstock.config.definition import ConfigKey
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.spark.options.definition import KAFKA_PREFIX, READS, WRITES, Effect, Option
 from penstock.spark.options.parsing import OPTIONS
+from penstock.spark.pipelines.reference_page import pipelines_page
 from penstock.wire.api_keys import APIS, NEVER_FLEXIBLE, ApiSpec
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -30,6 +31,7 @@ def pages() -> dict[str, str]:
         "apis.md": apis_page(),
         "commands.md": commands_page(),
         "spark-options.md": spark_options_page(),
+        "pipelines.md": pipelines_page(),
     }
 
 
