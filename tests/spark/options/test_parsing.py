@@ -82,6 +82,16 @@ def test_option_that_resembles_nothing_is_named() -> None:
         parse_options({"zzzzzz": "1"}, READS)
 
 
+def test_path_is_told_to_be_an_option() -> None:
+    with pytest.raises(OptionError, match=r"There is no option 'path'\. .* name topics by options"):
+        parse_options({"path": "orders"}, READS)
+
+
+def test_option_of_writing_is_not_offered_for_reading() -> None:
+    with pytest.raises(OptionError, match=r"There is no option 'topics'\.$"):
+        parse_options({"topics": "orders"}, READS)
+
+
 def test_property_of_kafka_without_its_prefix_is_told_to_have_one() -> None:
     with pytest.raises(OptionError, match=r"write kafka\.bootstrap\.servers"):
         parse_options({"bootstrap.servers": "localhost"}, READS)

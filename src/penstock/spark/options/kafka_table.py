@@ -16,9 +16,7 @@ _POSITIVE = whole_number(least=1, most=INT_MAX)
 
 
 def _connection(name: str, default: str, meaning: str) -> Option:
-    return Option(
-        name=KAFKA_PREFIX + name, kind=_MILLISECONDS, default=default, uses=EVERYWHERE, meaning=meaning
-    )
+    return Option(name=KAFKA_PREFIX + name, kind=_POSITIVE, default=default, uses=EVERYWHERE, meaning=meaning)
 
 
 _EVERYWHERE = (

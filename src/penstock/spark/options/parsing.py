@@ -17,6 +17,7 @@ OPTIONS = (*READING_OPTIONS, *WRITING_OPTIONS, *KAFKA_OPTIONS)
 """All of them: the single truth of names, values and meaning."""
 
 _BY_LOWER_NAME = {option.name.lower(): option for option in OPTIONS}
+_PATH = "path"
 _STREAM_READ_ONLY = frozenset({Use.STREAM_READ})
 
 _log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ def parse_options(given: Mapping[str, str], uses: Iterable[Use]) -> dict[str, An
     possible = frozenset(uses)
     values: dict[str, Any] = {}
     for name, text in given.items():
-        option = _known(name)
+        option = _known(name, possible)
         if _counts(option, possible):
             values[option.name] = _parse(option, text)
     return _defaults(possible) | values
@@ -45,24 +46,27 @@ def _defaults(uses: frozenset[Use]) -> dict[str, Any]:
     }
 
 
-def _known(name: str) -> Option:
+def _known(name: str, uses: frozenset[Use]) -> Option:
     lowered = name.lower()
     for prefix, reason in REFUSED_PREFIXES.items():
         if lowered.startswith(prefix):
             raise OptionError(f"Option {lowered} cannot be used. {reason}")
     option = _BY_LOWER_NAME.get(lowered)
     if option is None:
-        raise OptionError(_unknown(lowered))
+        raise OptionError(_unknown(lowered, uses))
     if option.effect is Effect.REFUSED:
         raise OptionError(f"Option {option.name} cannot be used. {option.meaning}")
     return option
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, uses: frozenset[Use]) -> str:
     sentence = f"There is no option {name!r}."
+    if name == _PATH:
+        return f"{sentence} Spark makes it of what load() or save() is given: name topics by options instead."
     if f"{KAFKA_PREFIX}{name}" in _BY_LOWER_NAME:
         return f"{sentence} Kafka's own properties begin with kafka.: write {KAFKA_PREFIX}{name}."
-    nearest = difflib.get_close_matches(name, _BY_LOWER_NAME, n=1)
+    fitting = [lower for lower, option in _BY_LOWER_NAME.items() if option.uses & uses]
+    nearest = difflib.get_close_matches(name, fitting, n=1)
     return f"{sentence} Did you mean {_BY_LOWER_NAME[nearest[0]].name}?" if nearest else sentence
 
 

@@ -1,6 +1,5 @@
 """Tasks of a good size: large ranges are cut by records and by what they take on disk, small ones packed."""
 
-import os
 from collections.abc import Collection
 
 from penstock.model.ids import TopicPartition
@@ -9,6 +8,7 @@ from penstock.spark.offsets.ranges import OffsetRange, split_ranges
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.options.subscriptions import Assign
 from penstock.spark.reading.lookup import Lookup
+from penstock.spark.sessions.master import available_core_count
 
 ASKED_FROM_RECORDS = 10_000
 """Ranges of fewer records are read quickly in one task, whatever their size."""
@@ -29,7 +29,7 @@ def tasks_of(ranges: Collection[OffsetRange], options: SourceOptions) -> list[Pa
     given = set(ranges)
     wholes = [piece for piece in pieces if piece in given]
     cut = [(piece,) for piece in pieces if piece not in given]
-    tasks_min = max(len(os.sched_getaffinity(0)), options.min_partitions or 0)
+    tasks_min = max(available_core_count(), options.min_partitions or 0)
     packs = pack_ranges(
         wholes,
         packs_min=max(0, tasks_min - len(cut)),
