@@ -38,3 +38,21 @@ def arrow_type(spark: t.DataType) -> Any:
     if type(spark) not in _SIMPLE:
         raise SchemaUnsupportedError(f"Columns of Spark's type {spark.simpleString()} have no schema here.")
     return _SIMPLE[type(spark)]
+
+
+def spark_type_of(arrow: Any) -> t.DataType:
+    """The reverse: the Spark type of a column that came from Spark."""
+    if pa.types.is_struct(arrow):
+        return t.StructType([t.StructField(field.name, spark_type_of(field.type)) for field in arrow])
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
+        return t.ArrayType(spark_type_of(arrow.value_type))
+    if pa.types.is_map(arrow):
+        return t.MapType(spark_type_of(arrow.key_type), spark_type_of(arrow.item_type))
+    if pa.types.is_decimal(arrow):
+        return t.DecimalType(arrow.precision, arrow.scale)
+    if pa.types.is_timestamp(arrow):
+        return t.TimestampNTZType() if arrow.tz is None else t.TimestampType()
+    for spark, known in _SIMPLE.items():
+        if arrow == known:
+            return spark()
+    raise SchemaUnsupportedError(f"Columns of Arrow's type {arrow} have no schema here.")

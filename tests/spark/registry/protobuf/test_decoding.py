@@ -97,7 +97,7 @@ def test_fields_that_were_not_set_are_null_or_have_the_value_for_it() -> None:
 
 
 def test_unsigned_numbers_names_and_times_are_what_they_mean() -> None:
-    message = GetMessageClass(ALL)(
+    message: Any = GetMessageClass(ALL)(
         a_uint32=2**32 - 1, a_uint64=2**64 - 1, a_fixed64=1, colour=-5, colours=[1, 7]
     )
     message.at.FromJsonString("1969-12-31T23:59:59.999999Z")
@@ -143,7 +143,7 @@ def test_what_is_unusual_but_allowed_is_read_as_the_runtime_does(record: bytes) 
 
 
 def test_many_fields_are_read_by_the_runtime() -> None:
-    message = GetMessageClass(ALL)(words=["x"] * (ROUNDS_MAX + 1), numbers=list(range(5000)))
+    message: Any = GetMessageClass(ALL)(words=["x"] * (ROUNDS_MAX + 1), numbers=list(range(5000)))
     [found] = both(ALL, [message.SerializeToString()])
     assert (len(found["words"]), found["numbers"][-1]) == (ROUNDS_MAX + 1, 4999)
 
@@ -155,7 +155,7 @@ def test_json_types_become_text() -> None:
         message M { google.protobuf.Struct s = 1; }
     """
     descriptor = message_descriptor(text, {})
-    message = GetMessageClass(descriptor)()
+    message: Any = GetMessageClass(descriptor)()
     message.s.update({"a": [1, None]})
     assert both(descriptor, [message.SerializeToString(), b""]) == [{"s": '{"a": [1.0, null]}'}, {"s": None}]
 

@@ -59,9 +59,20 @@ def names_at(file: FileDescriptorProto, way: tuple[int, ...]) -> set[str]:
     The Java client counts the messages that stand in the text; others count the entries of maps too, which a
     descriptor has among the nested messages.
     """
-    by_text = {_written_way(file, found): name for name, found in message_names(file).items()}
+    by_text = {written_way(file, found): name for name, found in message_names(file).items()}
     by_descriptor = {found: name for name, found in message_names(file).items()}
     return {names[way] for names in (by_text, by_descriptor) if way in names}
+
+
+def written_way(file: FileDescriptorProto, way: tuple[int, ...]) -> tuple[int, ...]:
+    """A way through a descriptor as the Java client counts it, without the entries of maps."""
+    message = file.message_type[way[0]]
+    written = [way[0]]
+    for index in way[1:]:
+        entries = sum(nested.options.map_entry for nested in message.nested_type[:index])
+        written.append(index - entries)
+        message = message.nested_type[index]
+    return tuple(written)
 
 
 def _collect(
@@ -71,16 +82,6 @@ def _collect(
     for index, nested in enumerate(message.nested_type):
         if not nested.options.map_entry:
             _collect(nested, f"{name}.{nested.name}", (*way, index), found)
-
-
-def _written_way(file: FileDescriptorProto, way: tuple[int, ...]) -> tuple[int, ...]:
-    message = file.message_type[way[0]]
-    written = [way[0]]
-    for index in way[1:]:
-        entries = sum(nested.options.map_entry for nested in message.nested_type[:index])
-        written.append(index - entries)
-        message = message.nested_type[index]
-    return tuple(written)
 
 
 class _Files:
