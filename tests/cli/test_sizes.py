@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.cli.sizes import format_bytes, parse_rate
+from penstock.cli.sizes import format_bytes, parse_rate, parse_size
 from penstock.model.errors import UsageError
 
 
@@ -41,3 +41,13 @@ def test_rate_that_is_none_is_refused(text: str) -> None:
 )
 def test_bytes_are_shown_in_the_largest_unit_that_fits(count: int, text: str) -> None:
     assert format_bytes(count) == text
+
+
+def test_size_is_read_with_its_unit() -> None:
+    assert parse_size("128MiB", option="--small") == 128 * 1024**2
+
+
+@pytest.mark.parametrize("text", ["", "large", "0", "5MB/s"])
+def test_size_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--small .* is no size like"):
+        parse_size(text, option="--small")

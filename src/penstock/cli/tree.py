@@ -53,6 +53,9 @@ COMMANDS = {
         "Analyze what topics hold, check stored files.",
     ),
     "pipeline": Command("penstock.cli.pipeline.commands", "Write, check, run and watch pipelines on Spark."),
+    "archive": Command(
+        "penstock.cli.archive.commands", "Keep topics as Parquet files: archive, merge, list and replay them."
+    ),
     "doctor": Command("penstock.cli.doctor.command", "Check whether a broker runs well on this machine."),
     "bench": Command("penstock.cli.bench.commands", "Measure any Kafka-protocol broker."),
     "completion": Command("penstock.cli.completion.command", "Print a script that lets a shell complete."),

@@ -8,9 +8,10 @@ from tests.spark.archive.weeks import Record, by_partition, create_topic, produc
 
 from penstock.spark.archive import ArchiveTrigger, FileSettings, archive_topics, read
 from penstock.spark.archive.manifest import Manifest
-from penstock.spark.archive.paths import CHECKPOINT, commit_path
+from penstock.spark.archive.paths import commit_path
 from penstock.spark.archive.state import ArchiveState
 from penstock.spark.archive.stores.local_store import LocalStore
+from penstock.spark.archive.topics import checkpoint_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,6 +37,10 @@ class ArchivedWeek:
     @property
     def options(self) -> dict[str, str]:
         return {"kafka.bootstrap.servers": self.bootstrap, "subscribe": self.topic}
+
+    @property
+    def checkpoint(self) -> Path:
+        return Path(checkpoint_of(str(self.path), self.options))
 
     @property
     def expected(self) -> Rows:
@@ -79,7 +84,7 @@ def rows_of(archived: ArchivedWeek) -> Rows:
 
 def forget_last_batch(archived: ArchivedWeek) -> None:
     """As a crash leaves the checkpoint after the batch was archived, before Spark had noted that."""
-    commits = archived.path / CHECKPOINT / "commits"
+    commits = archived.checkpoint / "commits"
     last = max(int(path.name) for path in commits.iterdir() if path.name.isdecimal())
     (commits / str(last)).unlink()
 

@@ -29,7 +29,7 @@ from penstock.spark.archive.parquet_files import (
     now_ms,
     write_files,
 )
-from penstock.spark.archive.paths import CHECKPOINT, STAGING, merged_prefix
+from penstock.spark.archive.paths import STAGING, merged_prefix
 from penstock.spark.archive.reading import read_files
 
 pytestmark = pytest.mark.spark
@@ -94,7 +94,7 @@ def test_batch_of_a_crash_before_its_commit_replaces_its_files(copy: ArchivedWee
 
 @pytest.mark.parametrize("options", [{}, {"startingOffsets": "earliest"}], ids=["goes-on", "from-beginning"])
 def test_lost_checkpoint_doubles_nothing(copy: ArchivedWeek, options: dict[str, str]) -> None:
-    shutil.rmtree(copy.path / CHECKPOINT)
+    shutil.rmtree(copy.checkpoint)
 
     assert copy.archive(**options) == 0
     assert sum(file.rows for file in copy.state().files.values()) == RECORDS

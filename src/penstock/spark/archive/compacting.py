@@ -15,7 +15,7 @@ from penstock.spark.archive.commits import Commit, CommitKind
 from penstock.spark.archive.compaction_plan import CompactionSizes, Merge, plan_compaction
 from penstock.spark.archive.errors import ArchiveError
 from penstock.spark.archive.files import ArchivedFile, merged_spans
-from penstock.spark.archive.manifest import Manifest
+from penstock.spark.archive.manifest import Manifest, load
 from penstock.spark.archive.parquet_files import (
     FileSettings,
     move_into_place,
@@ -24,7 +24,7 @@ from penstock.spark.archive.parquet_files import (
     write_files,
 )
 from penstock.spark.archive.paths import merged_prefix
-from penstock.spark.archive.reading import load, read_files
+from penstock.spark.archive.reading import read_files
 from penstock.spark.archive.state import ArchiveState
 from penstock.spark.archive.stores.store import Store
 

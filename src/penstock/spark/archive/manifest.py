@@ -11,6 +11,7 @@ deleted under its eyes begins anew.
 
 from collections.abc import Callable
 
+from penstock.model.errors import UsageError
 from penstock.spark.archive.commits import Commit, decode_commit, encode_commit
 from penstock.spark.archive.errors import ArchiveError, DamagedArchiveError
 from penstock.spark.archive.paths import (
@@ -109,6 +110,9 @@ class Manifest:
             self._store.delete(commit_path(old))
 
 
-def exists(state: ArchiveState) -> bool:
-    """Whether anything was ever committed."""
-    return state.version != NO_VERSION
+def load(store: Store) -> ArchiveState:
+    """The state of an archive that is there; it is a mistake to read one that is not."""
+    state = Manifest(store).load()
+    if state.version == NO_VERSION:
+        raise UsageError(f"There is no archive in {store.uri('')}: nothing was ever committed to it.")
+    return state

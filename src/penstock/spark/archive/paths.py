@@ -8,7 +8,7 @@
       _manifest/00000000000000000042.json             one commit each
       _manifest/00000000000000000040.snapshot.json    what all commits up to it come to
       _staging/1769849000000-5d3b77aa/                files of an attempt that is not over
-      _checkpoint/                                    the progress of the query that archives
+      _checkpoint/3fb1c2d4e5f6/                       the progress of a query that archives
       _replays/                                       plans and progress of replays
 
 Dates and hours are those of record timestamps, in UTC. Names with ``_`` in front are passed over by whoever

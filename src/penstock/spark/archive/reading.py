@@ -10,7 +10,7 @@ from penstock.spark.archive.continuing import starting_offsets
 from penstock.spark.archive.files import ArchivedFile
 from penstock.spark.archive.filters import within
 from penstock.spark.archive.intervals import Interval
-from penstock.spark.archive.manifest import Manifest, exists
+from penstock.spark.archive.manifest import load as load
 from penstock.spark.archive.parquet_files import FILE_COLUMNS
 from penstock.spark.archive.selection import Selection, select_files
 from penstock.spark.archive.state import ArchiveState
@@ -80,14 +80,6 @@ def read_with_topic(
         .load()
     )
     return archived.unionByName(_at_times(live, selection).select(*_columns(include_headers)))
-
-
-def load(store: Store) -> ArchiveState:
-    """The state of an archive that is there; it is a mistake to read one that is not."""
-    state = Manifest(store).load()
-    if not exists(state):
-        raise UsageError(f"There is no archive in {store.uri('')}: nothing was ever committed to it.")
-    return state
 
 
 def read_selection(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from penstock.model.errors import UsageError
 from penstock.model.ids import TopicPartition
 from penstock.spark.archive.intervals import Interval, Intervals, intersection, union
-from penstock.spark.archive.reading import load, read_selection
+from penstock.spark.archive.manifest import load
+from penstock.spark.archive.reading import read_selection
 from penstock.spark.archive.replay.plan import Phase
 from penstock.spark.archive.selection import Selection, select_files
 from penstock.spark.archive.stores.opening import open_store
@@ -43,6 +44,10 @@ class Source(Protocol):
         """The records of a part of what there was, with all columns."""
         ...
 
+    def oldest_timestamp_ms(self, spark: "SparkSession") -> int | None:
+        """A time before which none of its records is; None if that cannot be told without reading them."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveSource:
@@ -73,6 +78,12 @@ class ArchiveSource:
         store = open_store(self.path, spark)
         selection = self._selection(phase)
         return read_selection(spark, store, load(store), selection)
+
+    def oldest_timestamp_ms(self, spark: "SparkSession") -> int | None:
+        """By the manifest."""
+        files = select_files(load(open_store(self.path, spark)), self._selection())
+        found = min((file.first_timestamp_ms for file in files), default=None)
+        return found if found is None or self.since_ms is None else max(found, self.since_ms)
 
     def _selection(self, phase: Phase | None = None) -> Selection:
         ranges = self.offsets if phase is None else phase.ranges
@@ -145,6 +156,10 @@ class TopicSource:
             )
             .load()
         )
+
+    def oldest_timestamp_ms(self, spark: "SparkSession") -> int | None:
+        """Nobody has looked."""
+        return None
 
     def _asked(self) -> dict[str, str]:
         return {"kafka.isolation.level": "read_committed", **self.options}

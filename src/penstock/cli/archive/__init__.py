@@ -1,0 +1,1 @@
+"""``penstock archive``: topics kept as Parquet files on Spark, merged, listed and replayed."""
