@@ -7,6 +7,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.spark.registry.address import Registry
+    from penstock.spark.registry.decoded_column import from_registry
+    from penstock.spark.registry.encoded_column import to_registry
     from penstock.spark.sessions.archive_making import make_archive
     from penstock.spark.sessions.errors import JavaNotFoundError, SparkStartError
     from penstock.spark.sessions.explanation import Explanation
@@ -18,11 +21,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Explanation",
     "JavaNotFoundError",
+    "Registry",
     "SparkStartError",
     "explain",
+    "from_registry",
     "make_archive",
     "session",
     "shutdown",
+    "to_registry",
     "topic",
     "use_kafka_format",
 ]
@@ -30,11 +36,14 @@ __all__ = [
 _HOMES = {
     "Explanation": "sessions.explanation",
     "JavaNotFoundError": "sessions.errors",
+    "Registry": "registry.address",
     "SparkStartError": "sessions.errors",
     "explain": "sessions.session",
+    "from_registry": "registry.decoded_column",
     "make_archive": "sessions.archive_making",
     "session": "sessions.session",
     "shutdown": "sessions.running",
+    "to_registry": "registry.encoded_column",
     "topic": "sessions.topic",
     "use_kafka_format": "sessions.kafka_format",
 }

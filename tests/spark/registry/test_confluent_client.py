@@ -45,7 +45,7 @@ SECOND = {
     **FIRST,
     "fields": [
         {"name": "order_id", "type": "long", "aliases": ["id"]},
-        *FIRST["fields"][1:],  # type: ignore[index]
+        *FIRST["fields"][1:],
         {"name": "note", "type": ["null", "string"], "default": None},
     ],
 }

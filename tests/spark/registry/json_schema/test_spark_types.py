@@ -128,9 +128,9 @@ def test_schema_for_a_spark_type_is_read_as_that_type() -> None:
 
 
 def test_numbers_of_all_widths_are_numbers() -> None:
-    for spark in (t.ByteType(), t.ShortType(), t.IntegerType()):
-        assert json.loads(json_schema(spark))["type"] == "integer"
-    for spark in (t.FloatType(), t.DecimalType(5, 2)):
-        assert json.loads(json_schema(spark))["type"] == "number"
+    for whole in (t.ByteType(), t.ShortType(), t.IntegerType()):
+        assert json.loads(json_schema(whole))["type"] == "integer"
+    for number in (t.FloatType(), t.DecimalType(5, 2)):
+        assert json.loads(json_schema(number))["type"] == "number"
     with pytest.raises(SchemaUnsupportedError, match="no type for Spark's interval"):
         json_schema(t.DayTimeIntervalType())
