@@ -1,9 +1,11 @@
 import fcntl
 import os
+import sys
 import time
 from pathlib import Path
 
 import pytest
+from tests.spark.sessions.fake_java import write_program
 
 from penstock.spark.sessions import archive_making
 from penstock.spark.sessions.archive import Archive, archive_for
@@ -81,6 +83,22 @@ def test_nothing_is_begun_in_the_background_where_it_would_not_pay(
     monkeypatch.setattr(archive_making, "DISK_BYTES_MIN", 2**62)
     assert not make_in_background(archive, {})
     assert list(archive.path.parent.iterdir()) == []
+
+
+def test_work_in_the_background_is_modest_and_nobody_has_to_wait_for_it(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told"
+    script = f'#!/bin/sh\necho "$(nice) $*" > {told}.draft\nmv {told}.draft {told}\n'
+    monkeypatch.setattr(sys, "executable", str(write_program(tmp_path / "python", script)))
+    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+
+    assert make_in_background(archive, environment)
+
+    deadline = time.monotonic() + 20
+    while not told.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert told.read_text() == "19 -m penstock.spark.sessions.archive_making\n"
 
 
 def test_failure_is_forgotten_after_a_day(archive: Archive) -> None:

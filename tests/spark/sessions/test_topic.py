@@ -63,6 +63,23 @@ def test_record_of_another_type_than_the_sampled_loses_nothing(
     assert [row["value"] for row in rows] == [None, '{"id": "x", "n": 2}']
 
 
+def test_record_with_fields_that_the_sample_has_not_loses_nothing(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName
+) -> None:
+    name = unique()
+    produce(bootstrap, name, [(b"k", {"id": 1, "old": True}), (b"k", {"id": 2}), (b"k", b"{}")])
+
+    table = topic(spark, name, bootstrap_servers=bootstrap, sample=2)
+
+    rows = table.orderBy("offset").collect()
+    assert table.columns[1:3] == ["id", "value"]
+    assert [(row["id"], row["value"]) for row in rows] == [
+        (1, '{"id": 1, "old": true}'),
+        (2, None),
+        (None, None),
+    ]
+
+
 def test_field_with_the_name_of_a_column_of_ours_keeps_it(
     spark: "SparkSession", bootstrap: str, unique: UniqueName
 ) -> None:
@@ -74,6 +91,19 @@ def test_field_with_the_name_of_a_column_of_ours_keeps_it(
     (row,) = table.collect()
     assert (row["Timestamp"], row["key"], row["_key"], row["__key"]) == ("noon", 7, 8, "k")
     assert row["_timestamp"].year >= 2024
+
+
+def test_fields_that_spark_could_not_tell_apart_get_names_of_their_own(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName
+) -> None:
+    name = unique()
+    produce(bootstrap, name, [(b"k", b'{"a": 1, "A": 2, "b.c": 3, "d`e": 4}')])
+
+    table = topic(spark, name, bootstrap_servers=bootstrap)
+
+    (row,) = table.collect()
+    fields = {column: row[column] for column in table.columns[1:5]}
+    assert fields == {"A": 2, "a_2": 1, "b.c": 3, "d`e": 4}
 
 
 def test_what_is_no_text_stays_binary(spark: "SparkSession", bootstrap: str, unique: UniqueName) -> None:

@@ -59,6 +59,8 @@ def choose(
     python = _choose_python(around, known) if core_count is not None else None
     ours = {"spark.master": master, "spark.app.name": DEFAULT_NAME}
     ours |= tuned_settings(core_count=core_count, jvm_options=jvm.options, has_interface=wishes.has_interface)
+    too_late = _too_late(wishes, given) if is_jvm_running else ()
+    asked = wishes.settings().items() - {(setting.name, setting.value) for setting in too_late}
     return Choices(
         variables=_variables(jvm, python, around, known),
         archive_in_use=jvm.archive_in_use,
@@ -68,8 +70,8 @@ def choose(
             java=jvm.java,
             python=python.why if python else "as Spark finds it there",
             archive=jvm.archive,
-            settings=_settings(ours, given=given, asked=wishes.settings()),
-            unapplied=_too_late(wishes, given) if is_jvm_running else (),
+            settings=_settings(ours, given=given, asked=dict(asked)),
+            unapplied=too_late,
         ),
     )
 

@@ -1,9 +1,9 @@
 """``penstock.spark.topic``: a topic as a table with the columns that its JSON has, for looking around.
 
-The columns are inferred from a sample: the oldest and the newest records of the topic. A record that does
-not fit (no JSON object, or a field of another type than in the sample) keeps its whole value in the column
-``value``; where the columns hold everything, ``value`` is null. Fields that no sampled record has are not
-seen: take a larger sample, or parse the values of ``format("penstock")`` with a schema of your own.
+The columns are inferred from a sample: the newest records of the topic. A record that does not fit (no JSON
+object, a field that no sampled record had, or one of another type) keeps its whole value in the column
+``value``; where the columns hold everything, ``value`` is null. Within nested objects, fields that no sampled
+record had are not noticed: take a larger sample, or parse the values with a schema of your own.
 """
 
 import os
@@ -37,7 +37,8 @@ def topic(
 
     ``options`` are those of ``format("penstock")``, for example ``startingOffsets="-1000"``. The broker is
     the one of ``bootstrap_servers``, of ``PENSTOCK_BOOTSTRAP_SERVER``, or ``127.0.0.1:9092``. ``sample`` is
-    how many records are looked at for columns: so many of the oldest, and of the newest of each partition.
+    how many records are looked at for columns: the newest of each partition, or the first of those that the
+    options choose.
 
     ``key`` and ``value`` are texts unless a sampled one is not UTF-8; then they stay binary. Where a field is
     called ``key``, ``value``, ``partition``, ``offset`` or ``timestamp``, the column that is not of the JSON
@@ -65,12 +66,9 @@ def _read(spark: SparkSession, name: str, options: Mapping[str, str]) -> DataFra
 def _sample(
     spark: SparkSession, name: str, options: Mapping[str, str], *, records: DataFrame, count: int
 ) -> DataFrame:
-    """Kept by Spark while the table is made, since it is asked several questions."""
-    oldest = records.limit(count)
     if any(option.startswith(_BOUNDARIES) for option in options):
-        return oldest
-    newest = _read(spark, name, {**options, "startingOffsets": f"-{count} records"})
-    return oldest.unionByName(newest)
+        return records.limit(count)
+    return _read(spark, name, {**options, "startingOffsets": f"-{count} records"})
 
 
 def _as_table(spark: SparkSession, records: DataFrame, looked_at: DataFrame) -> DataFrame:
@@ -102,19 +100,45 @@ def _is_object(column: str) -> Column:
 
 def _with_fields(records: DataFrame, fields: StructType) -> DataFrame:
     unfit = StructField(_UNFIT, StringType())
+    named = StructType([StructField(name, field.dataType) for name, field in _column_names(fields).items()])
     parse = functions.from_json(
         functions.col("value").cast("string"),
         StructType([*fields.fields, unfit]),
         {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _UNFIT},
-    )
+    ).cast(StructType([*named.fields, unfit]))
     parsed = records.withColumn(_PARSED, functions.when(_is_object("value"), parse))
-    is_fit = functions.col(_PARSED).isNotNull() & functions.col(f"{_PARSED}.{_UNFIT}").isNull()
+    is_fit = (
+        functions.col(_PARSED).isNotNull()
+        & functions.col(f"{_PARSED}.{_UNFIT}").isNull()
+        & ~_has_others("value", fields)
+    )
     columns = {name: functions.col(name) for name in records.columns}
     columns["value"] = functions.when(~is_fit, functions.col("value"))
-    key = [columns.pop("key").alias(_free_name("key", fields))]
-    own = [column.alias(_free_name(name, fields)) for name, column in columns.items()]
-    of_json = [functions.col(_PARSED).getField(field.name).alias(field.name) for field in fields]
+    key = [columns.pop("key").alias(_free_name("key", named))]
+    own = [column.alias(_free_name(name, named)) for name, column in columns.items()]
+    of_json = [functions.col(_PARSED).getField(field.name).alias(field.name) for field in named]
     return parsed.select(*key, *of_json, *own)
+
+
+def _has_others(column: str, fields: StructType) -> Column:
+    """Whether a JSON object has fields beside these; computed only where somebody asks for ``value``."""
+    known = functions.array(*map(functions.lit, fields.names)).cast("array<string>")
+    names = functions.json_object_keys(functions.col(column).cast("string"))
+    return functions.size(functions.array_except(names, known)) > 0
+
+
+def _column_names(fields: StructType) -> dict[str, StructField]:
+    """Spark does not tell ``ID`` from ``id``: the second is called ``id_2``."""
+    found: dict[str, StructField] = {}
+    taken: set[str] = set()
+    for field in fields:
+        name, number = field.name, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{field.name}_{number}"
+        taken.add(name.lower())
+        found[name] = field
+    return found
 
 
 def _free_name(name: str, fields: StructType) -> str:
