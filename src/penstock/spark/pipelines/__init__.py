@@ -14,5 +14,14 @@ from penstock.spark.pipelines.definitions import (
     table,
     temporary_view,
 )
+from penstock.spark.pipelines.python_steps import step
 
-__all__ = ["append_flow", "create_sink", "create_streaming_table", "pipeline", "table", "temporary_view"]
+__all__ = [
+    "append_flow",
+    "create_sink",
+    "create_streaming_table",
+    "pipeline",
+    "step",
+    "table",
+    "temporary_view",
+]

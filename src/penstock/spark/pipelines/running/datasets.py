@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.model.errors import PenstockError
 from penstock.spark.pipelines.graph import canonical, datasets_read
 from penstock.spark.pipelines.model import Flow, Pipeline, Query, StepUse
+from penstock.spark.pipelines.python_steps import building
 from penstock.spark.pipelines.running.checkpoints import Offsets
 from penstock.spark.pipelines.running.failures import StepFailed
 from penstock.spark.pipelines.running.refreshing import Refreshing
@@ -147,11 +148,14 @@ class Datasets:
         assert query.function is not None, "not a query of a function"
         for _ in range(len(self.pipeline.datasets) + 1):
             try:
-                return query.function()
+                with building(self, holder):
+                    return query.function()
             except AnalysisException as error:
                 missing = self._missing(error)
                 if missing is None:
                     raise StepFailed(holder, "the function", error) from error
+            except Exception as error:
+                raise StepFailed(holder, "the function", error) from error
             self.get(missing)
         raise StepFailed(holder, "the function", PenstockError("What it reads cannot be made."))
 

@@ -45,6 +45,7 @@ _ADVICE: Mapping[str, Advice] = {
     "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE": Advice(
         "What the flow aggregates has changed: give the flow a new name, or remove its directory."
     ),
+    "PACKAGE_NOT_INSTALLED": Advice("Install it with `pip install 'penstock[stateful]'`.", ("stateful",)),
     "INVALID_SQL_SYNTAX": Advice("Check the SQL at the place that Spark names."),
     "MISSING_AGGREGATION": Advice("Put the column into `by`, or into an aggregate."),
 }

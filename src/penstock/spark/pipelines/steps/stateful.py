@@ -2,7 +2,8 @@
 
 The processor is a class in a Python file beside the pipeline: a subclass of pyspark's ``StatefulProcessor``
 with ``init``, ``handleInputRows`` and, for timers, ``handleExpiredTimer``. Python is called for every key of
-every micro-batch: where ``window``, ``dedup`` or ``join`` can do it, they are an order of magnitude faster.
+every micro-batch, and pandas has to be installed (``penstock[stateful]``): where ``window``, ``dedup`` or
+``join`` can do it, they are an order of magnitude faster.
 """
 
 from typing import TYPE_CHECKING
