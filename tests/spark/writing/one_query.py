@@ -1,5 +1,6 @@
 """A streaming query without Spark: tasks and commits called as Spark calls them, one after the other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -7,7 +8,8 @@ from tests.spark.writing.arrow_rows import arrow_rows
 from tests.spark.writing.crashing import Life, mortal
 
 from penstock.spark.options.sink_options import SinkOptions
-from penstock.spark.writing.exact_commit import abort_batch, commit_batch
+from penstock.spark.writing.exact_abort import abort_batch
+from penstock.spark.writing.exact_commit import commit_batch
 from penstock.spark.writing.exact_task import write_exactly
 from penstock.spark.writing.messages import ExactMessage
 from penstock.spark.writing.sinks import Sink
@@ -48,8 +50,8 @@ class Run:
     def commit(self, messages: list[ExactMessage]) -> None:
         commit_batch(self.options, messages)
 
-    def abort(self, messages: list[ExactMessage]) -> None:
-        abort_batch(self.options, messages)
+    def abort(self, messages: Sequence[ExactMessage | None], batch: int = 0) -> None:
+        abort_batch(self.options, messages, batch=batch, own=(self.sink, self.name))
 
     def rows(self, batch: int, task: int) -> Any:
         return arrow_rows(value=self.values(batch, task))

@@ -15,6 +15,7 @@ from penstock.spark.writing.conversations import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
 from penstock.spark.writing.exact_task import write_exactly
 from penstock.spark.writing.ledger_store import LedgerStore
+from penstock.spark.writing.messages import ExactMessage
 from penstock.spark.writing.parts import BatchParts
 from penstock.spark.writing.sinks import Sink, application_sink
 from penstock.spark.writing.task_place import TaskPlace
@@ -247,6 +248,42 @@ def test_an_aborted_batch_is_not_seen_and_holds_nobody_up(broker: Broker, topic:
 
     other.write(0)
     assert committed(broker, topic) == other.expected(0)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_a_dead_task_left_open_is_aborted_with_its_batch(
+    broker: Broker, topic: str, run: Run, others: int
+) -> None:
+    messages: list[ExactMessage | None] = [run.write_task(0, task) for task in range(others)]
+    with pytest.raises(Crash):
+        run.mortal(Life(dies_at=0, of=ApiKey.PRODUCE, is_answered=True)).write_task(0, others)
+    run.abort([*messages, None])
+    other = replace(run, sink=Sink(name=f"other-{topic}"))
+
+    other.write(0)
+    assert committed(broker, topic) == other.expected(0)
+
+
+def test_what_a_dead_task_left_open_of_a_decided_batch_is_not_aborted(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    die_after_decision(run, 0)
+    second = run.restarted("second")
+    message = second.write_task(0, 0)
+
+    second.abort([message, None])
+    run.restarted("third").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_former_run_that_is_aborted_leaves_the_next_one_alone(broker: Broker, topic: str, run: Run) -> None:
+    former = run.write_task(0, 0)
+    second = run.restarted("second")
+    messages = second.write_tasks(0)
+
+    run.abort([former, None])
+    second.commit(messages)
+    assert committed(broker, topic) == run.expected(0)
 
 
 def test_a_decided_batch_is_not_aborted(broker: Broker, topic: str, run: Run) -> None:

@@ -2,8 +2,8 @@
 
 ``batch_writer`` and ``stream_writer`` are the doors. Rows are checked (``row_schema``), placed
 (``partitioner``), encoded and delivered (``record_producer``) by tasks: either plainly, at least once
-(``plain_task``), or in transactions (``exact_task``) that the driver decides on (``exact_commit``), and whose
-decisions are kept in the sink's ledger (``ledger_store``).
+(``plain_task``), or in transactions (``exact_task``) on which the driver decides (``exact_commit``,
+``exact_abort``), and whose decisions are kept in the sink's ledger (``ledger_store``).
 """
 
 from collections.abc import Mapping

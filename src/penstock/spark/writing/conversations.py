@@ -24,22 +24,22 @@ def patience_of(options: SinkOptions) -> Patience:
 
 
 @contextmanager
-def cluster_for(options: SinkOptions) -> Iterator[Cluster]:
+def cluster_for(options: SinkOptions, patience: Patience | None = None) -> Iterator[Cluster]:
     """The cluster that the options name, for as long as the block takes."""
     with ExitStack() as stack:
         yield ask_again(
             lambda: stack.enter_context(borrowed_cluster(options.client)),
             is_passing=lambda _: False,
-            patience=patience_of(options),
+            patience=patience or patience_of(options),
         )
 
 
 @contextmanager
-def coordinators_for(options: SinkOptions) -> Iterator[KnownCoordinators]:
+def coordinators_for(options: SinkOptions, patience: Patience | None = None) -> Iterator[KnownCoordinators]:
     """The coordinators of that cluster."""
-    with cluster_for(options) as cluster:
+    with cluster_for(options, patience) as cluster:
         known = _known.get(cluster)
         if known is None:
             known = _known[cluster] = KnownCoordinators(cluster)
-        known.patience = patience_of(options)
+        known.patience = patience or patience_of(options)
         yield known

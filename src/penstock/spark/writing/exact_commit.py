@@ -4,25 +4,18 @@ The decision is the one moment that counts. Before it nothing of the batch will 
 it will, whoever dies. What comes after a decision can be repeated by anybody who reads it.
 """
 
-import logging
 from collections.abc import Sequence
 from typing import cast
-
-from pyspark.sql.datasource import WriterCommitMessage
 
 from penstock.spark.options.sink_options import SinkOptions
 from penstock.spark.writing.conversations import coordinators_for
 from penstock.spark.writing.errors import ExactlyOnceError, LostPartError, StaleRunError
 from penstock.spark.writing.ledger import Holder, Ledger, Part
 from penstock.spark.writing.ledger_store import LedgerStore
-from penstock.spark.writing.messages import ExactMessage
+from penstock.spark.writing.messages import ExactMessage, Messages, exact_messages
 from penstock.spark.writing.parts import BatchParts
 from penstock.spark.writing.sinks import Sink
 from penstock.wire_client.known_coordinators import KnownCoordinators
-
-_log = logging.getLogger(__name__)
-
-Messages = Sequence[WriterCommitMessage | None]
 
 _START_AGAIN = (
     "A stream writes the missing part when it is started again; a batch does when it is repeated with the "
@@ -37,27 +30,11 @@ _NO_TASK = (
 
 def commit_batch(options: SinkOptions, messages: Messages) -> None:
     """Commit what the tasks have written; returns when every transaction of the batch is committed."""
-    told = _exact(messages)
-    looked = [message for message in told if message.holder is not None]
+    looked = [message for message in exact_messages(messages) if message.holder is not None]
     if not looked:
         return  # No task had a row.
     with coordinators_for(options) as coordinators:
         _Commit(coordinators, looked, task_count=len(messages)).run()
-
-
-def abort_batch(options: SinkOptions, messages: Messages) -> None:
-    """Abort what the tasks have written, unless it was decided.
-
-    Spark also calls this when a commit fails, and then there may be a decision already.
-    """
-    looked = [message for message in _exact(messages) if message.part is not None]
-    if looked:
-        with coordinators_for(options) as coordinators:
-            _abort(coordinators, looked)
-
-
-def _exact(messages: Messages) -> list[ExactMessage]:
-    return [cast("ExactMessage", message) for message in messages if message is not None]
 
 
 class _Commit:
@@ -70,7 +47,7 @@ class _Commit:
         self._store = LedgerStore(coordinators, self._sink)
         self._parts = BatchParts(coordinators, self._sink, self._batch)
         self._holder = _holder(messages, self._sink)
-        self._written = _written(messages)
+        self._written = [message.part for message in messages if message.part is not None]
         self._task_count = task_count
 
     def run(self) -> None:
@@ -120,10 +97,6 @@ def _holder(messages: Sequence[ExactMessage], sink: Sink) -> Holder:
     return cast("Holder", holders.pop())
 
 
-def _written(messages: Sequence[ExactMessage]) -> list[Part]:
-    return [message.part for message in messages if message.part is not None]
-
-
 def _tasks(parts: Sequence[Part]) -> str:
     numbers = ", ".join(str(part.task) for part in parts)
     return (
@@ -131,17 +104,3 @@ def _tasks(parts: Sequence[Part]) -> str:
         if len(parts) > 1
         else f"the transaction of task {numbers} was"
     )
-
-
-def _abort(coordinators: KnownCoordinators, messages: Sequence[ExactMessage]) -> None:
-    sink, batch = messages[0].sink, messages[0].batch
-    store = LedgerStore(coordinators, sink)
-    try:
-        # A decision of ours that is still on its way must not arrive after it was looked for.
-        ledger: Ledger | None = store.renew(cast("Holder", messages[0].holder))
-    except StaleRunError:
-        ledger = store.read()
-    decided = set(ledger.parts) if ledger is not None and ledger.has_decided(batch) else set()
-    if decided:
-        _log.warning("Batch %d of sink %r is decided: it is not aborted.", batch, sink.name)
-    BatchParts(coordinators, sink, batch).abort(set(_written(messages)) - decided)

@@ -12,7 +12,8 @@ from pyspark.sql.datasource import (
 
 from penstock.spark.options.sink_options import SinkOptions
 from penstock.spark.reading.worker_process import settle
-from penstock.spark.writing.exact_commit import abort_batch, commit_batch
+from penstock.spark.writing.exact_abort import abort_batch
+from penstock.spark.writing.exact_commit import commit_batch
 from penstock.spark.writing.exact_task import write_exactly
 from penstock.spark.writing.sinks import Sink, application_sink, nameless_sink
 from penstock.spark.writing.task_place import TaskPlace, stream_place, task_number
@@ -25,6 +26,7 @@ class ExactBatchWriter(DataSourceArrowWriter):
         self._options = options
         self._run = secrets.token_hex(16)
         self._sink = _batch_sink(options, self._run)
+        self._batch = 0 if options.txn is None else options.txn.version
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         """Write the rows of one task."""
@@ -32,7 +34,7 @@ class ExactBatchWriter(DataSourceArrowWriter):
         place = TaskPlace(
             sink=self._sink,
             run=self._run,
-            batch=0 if self._options.txn is None else self._options.txn.version,
+            batch=self._batch,
             task=task_number(),
             skips_older=True,
         )
@@ -44,7 +46,7 @@ class ExactBatchWriter(DataSourceArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Have nothing seen of it."""
-        abort_batch(self._options, messages)
+        abort_batch(self._options, messages, batch=self._batch, own=(self._sink, self._run))
 
 
 class ExactStreamWriter(DataSourceStreamArrowWriter):
@@ -66,8 +68,8 @@ class ExactStreamWriter(DataSourceStreamArrowWriter):
         commit_batch(self._options, messages)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
-        """Have nothing seen of it."""
-        abort_batch(self._options, messages)
+        """Have nothing seen of it, as far as tasks have told of what they wrote."""
+        abort_batch(self._options, messages, batch=batchId)
 
 
 def _batch_sink(options: SinkOptions, token: str) -> Sink:

@@ -1,11 +1,16 @@
 """What a task tells the driver when it has written."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pyspark.sql.datasource import WriterCommitMessage
 
 from penstock.spark.writing.ledger import Holder, Part
 from penstock.spark.writing.sinks import Sink
+
+Messages = Sequence[WriterCommitMessage | None]
+"""Of all tasks of a batch, by their numbers; None for those that have not ended well."""
 
 
 @dataclass
@@ -26,3 +31,8 @@ class ExactMessage(WriterCommitMessage):
     part: Part | None = None
     """The transaction that waits for the decision; None if there was nothing to write."""
     record_count: int = 0
+
+
+def exact_messages(messages: Messages) -> list[ExactMessage]:
+    """Those of the tasks that have ended well."""
+    return [cast("ExactMessage", message) for message in messages if message is not None]

@@ -1,6 +1,6 @@
 """The transactions that a batch consists of: whether they are open, and that they end as decided."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from penstock.model.error_codes import ErrorCode
 from penstock.spark.writing.ledger import Part
@@ -70,9 +70,17 @@ class BatchParts:
         open_now = self._open_producers(max(task_count, 1 + max(part.task for part in parts)))
         if open_now is None:
             return []
-        for task in set(open_now) - {part.task for part in parts}:
-            own(self._coordinators, self._sink.task_id(task))
+        self._fence(set(open_now) - {part.task for part in parts})
         return [part for part in parts if open_now.get(part.task) != part.producer]
+
+    def abort_left_open(self, tasks: Collection[int]) -> None:
+        """Abort what tasks have open that told nothing about it; if they still run, they are fenced."""
+        open_now = self._open_producers(1 + max(tasks)) if tasks else None
+        self._fence(set(open_now or ()) & set(tasks))
+
+    def _fence(self, tasks: Collection[int]) -> None:
+        for task in sorted(tasks):
+            own(self._coordinators, self._sink.task_id(task))
 
     def _open_producers(self, task_count: int) -> dict[int, tuple[int, int]] | None:
         """Who has a transaction open, by task."""
