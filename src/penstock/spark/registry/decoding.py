@@ -68,16 +68,25 @@ class RecordDecoder:
         tagged = split(values, header_values, has_indexes=self._plan.reader.format is Format.PROTOBUF)
         reasons = dict(tagged.reasons)
         ids = np.full(len(values), NO_ID)
-        parts: list[Any] = [pa.nulls(1, self._value_type)]
-        order = np.zeros(len(values), np.int64)
+        parts = []
         for group in tagged.groups:
             schema_id, decoded = self._decode_group(group)
-            order[group.rows] = sum(map(len, parts)) + np.arange(len(group.rows))
             parts.append(decoded.values)
             reasons |= {int(group.rows[row]): reason for row, reason in decoded.reasons.items()}
             ids[group.rows] = NO_ID if schema_id is None else schema_id
         self._check(reasons)
-        return _result(pa.concat_arrays(parts).take(pa.array(order)), reasons, ids)
+        return _result(self._in_order(parts, tagged.groups, len(values)), reasons, ids)
+
+    def _in_order(self, parts: list[Any], groups: list[Group], length: int) -> Any:
+        """The values of all groups as one column, null for rows that are in none."""
+        if len(parts) == 1 and len(parts[0]) == length:
+            return parts[0]  # The usual case: one schema wrote all; its rows are in order.
+        order = np.zeros(length, np.int64)
+        next_place = 1
+        for group in groups:
+            order[group.rows] = next_place + np.arange(len(group.rows))
+            next_place += len(group.rows)
+        return pa.concat_arrays([pa.nulls(1, self._value_type), *parts]).take(pa.array(order))
 
     def _decode_group(self, group: Group) -> tuple[int | None, Decoded]:
         tag = group.tag
