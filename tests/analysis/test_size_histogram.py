@@ -53,3 +53,27 @@ def test_merging_into_an_empty_histogram_takes_the_smallest_over() -> None:
     empty.merge(histogram_of([7, 9]))
 
     assert empty.smallest == 7
+
+
+@given(st.lists(st.integers(0, 10**7), max_size=200))
+def test_sizes_that_somebody_else_counted_are_the_same(sizes: list[int]) -> None:
+    counted = SizeHistogram()
+    counts = {size: sizes.count(size) for size in sizes}
+    counted.add_counted(
+        counts, total=sum(sizes), smallest=min(sizes, default=0), largest=max(sizes, default=0)
+    )
+
+    assert counted.as_json() == histogram_of(sizes).as_json()
+    assert counted.by_power() == histogram_of(sizes).by_power()
+
+
+def test_powers_of_two_bound_what_is_counted_together() -> None:
+    assert histogram_of([0, 1, 2, 3, 4, 700]).by_power() == {
+        0: 1,
+        1: 1,
+        2: 2,
+        4: 1,
+        **dict.fromkeys((8, 16, 32, 64, 128, 256), 0),
+        512: 1,
+    }
+    assert SizeHistogram().by_power() == {}

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.analysis.timeline import BUCKETS_MAX, WIDTHS_MS, Timeline
+from penstock.analysis.timeline import BUCKETS_MAX, WIDTHS_MS, Timeline, fitting_width_ms
 
 TIMES = st.lists(st.integers(-1, 2**62), max_size=400)
 DAY_MS = 24 * 60 * 60 * 1000
@@ -58,3 +58,18 @@ def test_messages_without_a_time_are_counted_apart() -> None:
 
     assert timeline.untimed_count == 2
     assert (timeline.earliest_ms, timeline.latest_ms) == (5_000, 5_000)
+
+
+@given(st.lists(st.integers(0, 2**50), min_size=1, max_size=400))
+def test_times_that_somebody_else_counted_are_the_same(times: list[int]) -> None:
+    width_ms = fitting_width_ms(min(times), max(times))
+    starts = [time - time % width_ms for time in times]
+    counted = Timeline()
+    counted.add_counted(
+        {start: starts.count(start) for start in starts},
+        width_ms=width_ms,
+        earliest_ms=min(times),
+        latest_ms=max(times),
+    )
+
+    assert counted.as_json() == timeline_of(times).as_json()

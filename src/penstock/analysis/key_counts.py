@@ -60,7 +60,7 @@ class KeyCounts:
         nulls = found.pop(None, 0)
         self.null_count += nulls
         self.keyed_count += len(keys) - nulls
-        self._count({_kept(key): count for key, count in found.items() if key is not None})
+        self._count({kept_key(key): count for key, count in found.items() if key is not None})
 
     def merge(self, other: "KeyCounts") -> None:
         """Count all that the other has counted."""
@@ -135,7 +135,8 @@ def shown_key(key: CountedKey) -> str:
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
-def _kept(key: bytes) -> CountedKey:
+def kept_key(key: bytes) -> CountedKey:
+    """What is remembered of a key: itself, or what stands for it if it is long."""
     if len(key) <= _KEY_BYTES_MAX:
         return key
     return LongKey(key[:_PREFIX_BYTES], len(key), blake2b(key, digest_size=16).digest())

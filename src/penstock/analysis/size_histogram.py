@@ -6,7 +6,7 @@ thousand buckets. Count, sum, smallest and largest are exact.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _LEADING_BITS = 7
 _EXACT_BELOW = 1 << _LEADING_BITS
@@ -38,6 +38,16 @@ class SizeHistogram:
         # Most messages of a batch are of few sizes: counting them first is done by C.
         self._fill(Counter(sizes).items())
 
+    def add_counted(self, counts: Mapping[int, int], *, total: int, smallest: int, largest: int) -> None:
+        """Count sizes that somebody else has counted: how many there are of each, or of each bucket."""
+        if not counts:
+            return
+        self.smallest = min(self.smallest, smallest) if self.count else smallest
+        self.largest = max(self.largest, largest)
+        self.count += sum(counts.values())
+        self.total += total
+        self._fill(counts.items())
+
     def merge(self, other: "SizeHistogram") -> None:
         """Count all that the other has counted."""
         if other.count:
@@ -61,6 +71,18 @@ class SizeHistogram:
             if seen >= wanted:
                 return min(max(_middle(bucket), self.smallest), self.largest)
         return self.largest
+
+    def by_power(self) -> dict[int, int]:
+        """How many are at least as large as a power of two and smaller than the next; 0 stands for itself.
+
+        Powers between the first and the last are all there.
+        """
+        powers: Counter[int] = Counter()
+        for bucket, count in self._buckets.items():
+            powers[bucket.bit_length()] += count
+        if not powers:
+            return {}
+        return {(1 << bits) >> 1: powers[bits] for bits in range(min(powers), max(powers) + 1)}
 
     def as_json(self) -> dict[str, int | float]:
         """The usual figures under their names."""

@@ -6,7 +6,7 @@ multiples of their width since 1970, in UTC.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 BUCKETS_MAX = 256
@@ -54,6 +54,16 @@ class Timeline:
             width = self.width_ms
             self._counts.update([each // width for each in timed])
             self._limit()
+
+    def add_counted(
+        self, counts: Mapping[int, int], *, width_ms: int, earliest_ms: int, latest_ms: int
+    ) -> None:
+        """Count what somebody else has counted: messages by when their stretches of ``width_ms`` begin."""
+        self._stretch(earliest_ms, latest_ms)
+        self._widen_to(width_ms)
+        for start_ms, count in counts.items():
+            self._counts[start_ms // self.width_ms] += count
+        self._limit()
 
     def merge(self, other: "Timeline") -> None:
         """Count all that the other has counted."""
@@ -108,6 +118,11 @@ class Timeline:
             for number, count in self._counts.items():
                 counts[number * self.width_ms // width_ms] += count
             self._counts, self.width_ms = counts, width_ms
+
+
+def fitting_width_ms(earliest_ms: int, latest_ms: int, *, count_max: int = BUCKETS_MAX) -> int:
+    """The width of which at most ``count_max`` stretches cover all from the earliest to the latest."""
+    return next(width for width in _widths() if latest_ms // width - earliest_ms // width + 1 <= count_max)
 
 
 def _widths() -> Iterable[int]:

@@ -37,7 +37,7 @@ def stored_partitions(
             hint="Name the directory that a broker was given as --data-dir; "
             "of a cluster on this machine, one of its node-1, node-2, ...",
         )
-    _require_topics(topics, {each.partition.topic for each in found}, f"in {data_directory}")
+    require_topics(topics, {each.partition.topic for each in found}, f"in {data_directory}")
     return [each for each in found if _is_wanted(each.partition.topic, topics, internal=internal)]
 
 
@@ -54,7 +54,7 @@ def analyse_directory(filesystem: FileSystem, partitions: Collection[StoredParti
 def analyse_cluster(cluster: Cluster, topics: Collection[str], *, internal: bool) -> list[TopicAnalysis]:
     """Fetch everything that these topics hold at present, under a bar on a terminal."""
     leaders = find_leaders(cluster, topics or None)
-    _require_topics(topics, {partition.topic for partition in leaders}, "in the cluster")
+    require_topics(topics, {partition.topic for partition in leaders}, "in the cluster")
     wanted = [each for each in leaders if _is_wanted(each.topic, topics, internal=internal)]
     ranges = stored_ranges(cluster, wanted)
     keys_max = keys_per_partition(len(wanted), total_max=KEYS_TOTAL_MAX)
@@ -105,7 +105,8 @@ def _add(analysis: PartitionAnalysis, batch: FetchedBatch) -> None:
         analysis.note(f"The batch at offset {header.base_offset} is not counted: {error.message}")
 
 
-def _require_topics(wanted: Collection[str], existing: Collection[str], where: str) -> None:
+def require_topics(wanted: Collection[str], existing: Collection[str], where: str) -> None:
+    """Fail the command if a topic that was named does not exist."""
     for topic in wanted:
         if topic not in existing:
             raise CommandFailed(

@@ -35,9 +35,11 @@ def attach(app: typer.Typer) -> None:
         "penstock storage analyze orders",
         "penstock storage analyze orders --data-dir /var/lib/penstock --top 20",
         "penstock storage analyze --bootstrap-server db1:9092 --json",
+        "penstock storage analyze orders --spark --html orders.html",
+        "penstock storage analyze --spark --archive data/archive --parquet data/analysis",
     )
 )
-def analyze(
+def analyze(  # noqa: PLR0913 - typer wants one argument per option
     topics: TopicNames = None,
     data_directory: Annotated[
         Path | None,
@@ -50,6 +52,30 @@ def analyze(
     ] = None,
     top: Annotated[int, typer.Option("--top", min=0, max=1000, help="How many keys to show.")] = 10,
     internal: Internal = False,
+    on_spark: Annotated[
+        bool,
+        typer.Option(
+            "--spark",
+            help="Count on Spark, all cores at once and every key exactly: also types of values, what "
+            "compaction would gain, a map of days and hours.",
+        ),
+    ] = False,
+    archive: Annotated[
+        str | None,
+        typer.Option("--archive", metavar="PATH", help="Read an archive of Parquet files (with --spark)."),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a report with plots as well (with --spark)."),
+    ] = None,
+    parquet: Annotated[
+        str | None,
+        typer.Option("--parquet", metavar="DIR", help="Write all aggregates as tables too (with --spark)."),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option("--master", metavar="MASTER", help="Where Spark runs; all cores here if left out."),
+    ] = None,
     bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
     as_json: Json = False,
 ) -> None:
@@ -58,6 +84,25 @@ def analyze(
     Everything is read once, from a cluster or from the files of one broker, with little memory. A message's
     size is what it takes before compression.
     """
+    if on_spark:
+        from penstock.cli.storage.spark_analysing import SparkAnalysis, analyse_on_spark
+
+        analyse_on_spark(
+            SparkAnalysis(
+                topics=tuple(topics or ()),
+                data_directory=data_directory,
+                archive=archive,
+                bootstrap_server=bootstrap_server,
+                internal=internal,
+                top=top,
+                html=html,
+                parquet=parquet,
+                master=master,
+                as_json=as_json,
+            )
+        )
+        return
+    _refuse_without_spark(archive=archive, html=html, parquet=parquet, master=master)
     from penstock.cli.storage.analysing import analyse_cluster, analyse_directory, stored_partitions
     from penstock.cli.storage.analysis_report import print_overview, print_topic
 
@@ -81,6 +126,14 @@ def analyze(
             print_topic(topic, top_max=top)
     elif found:
         print_overview(found)
+
+
+def _refuse_without_spark(**options: object) -> None:
+    from penstock.model.errors import UsageError
+
+    for name, given in options.items():
+        if given is not None:
+            raise UsageError(f"--{name} needs --spark.")
 
 
 @storage_app.command(

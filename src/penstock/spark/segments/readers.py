@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
@@ -12,11 +13,12 @@ from penstock.records.batch import crc_matches, split_batches
 from penstock.records.errors import CorruptBatchError
 from penstock.spark.columns.batches import FoundBatch, Window
 from penstock.spark.columns.errors import Origin
+from penstock.spark.offsets.packing import Pack
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.reading.clusters import borrowed_cluster
 from penstock.spark.reading.fetching import Fetched, Fetching
 from penstock.spark.reading.planning import plan_batch
-from penstock.spark.reading.rows import slices
+from penstock.spark.reading.rows import gathered, slices
 from penstock.spark.reading.sizing import tasks_of
 from penstock.spark.reading.worker_process import settle
 from penstock.spark.segments.batch_rows import Place, batch_rows
@@ -57,15 +59,17 @@ class BrokersReader(DataSourceReader):
         self._columns = tuple(columns)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """One for each piece of each partition."""
+        """One for each task."""
         source = self._options.source
-        return [InputPartition(piece) for piece in tasks_of(plan_batch(source), source)]
+        return [InputPartition(pack) for pack in tasks_of(plan_batch(source), source)]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one piece, as Arrow batches."""
+        """The rows of one task, as Arrow batches."""
         settle()
-        if partition.value is not None:
-            yield from fetch_range(partition.value, self._options, self._columns)
+        pack: Pack = partition.value or ()
+        return gathered(
+            chain.from_iterable(fetch_range(wanted, self._options, self._columns) for wanted in pack)
+        )
 
 
 def read_part(wanted: FilePart, options: FileOptions, columns: Sequence[str]) -> Iterator[Any]:

@@ -1,0 +1,26 @@
+"""``analyse``: everything that is told of topics, counted by Spark in one read."""
+
+from penstock.spark.analysis.assembling import reports
+from penstock.spark.analysis.counting import count, kept
+from penstock.spark.analysis.parquet_tables import check_free, write_tables
+from penstock.spark.analysis.sources import AnalysisSource
+from penstock.spark.analysis.tables import keys_table
+from penstock.spark.analysis.topic_report import TopicReport
+
+TOP_MAX = 10
+
+
+def analyse(
+    source: AnalysisSource, *, top_max: int = TOP_MAX, parquet: str | None = None
+) -> list[TopicReport]:
+    """A report of each topic; ``parquet`` names a directory that gets the aggregates as tables, all keys too.
+
+    Everything is exact but the guesses of what values are.
+    """
+    if parquet is not None:
+        check_free(source.facts.sparkSession, parquet)
+    with kept(source.facts) as facts, kept(keys_table(facts)) as keys:
+        counted = count(facts, keys, top_max=top_max)
+        if parquet is not None:
+            write_tables(facts, keys, counted, parquet)
+    return reports(source, counted)
