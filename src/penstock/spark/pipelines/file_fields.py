@@ -131,8 +131,8 @@ SOURCE_FIELDS = (
         name="refresh",
         kind=Duration(("batch", "start")),
         default="batch",
-        doc="When a `table` or `batch` is read: anew in every micro-batch, once at the `start`, or anew "
-        "after a duration such as `10 minutes`.",
+        doc="When a topic that is a `table` or `batch` is read: anew in every micro-batch, once at the "
+        "`start`, or anew after a duration such as `10 minutes`.",
     ),
 )
 
@@ -200,9 +200,10 @@ FLOW_FIELDS = (
 SINK_VALUE_FIELDS = (
     Field(
         name="format",
-        kind=Choice(("json", "csv", "text")),
+        kind=Choice(("json", "csv", "text", "registry")),
         default="json",
-        doc="How columns become the value: an object of JSON, a line of CSV, or the text of one column.",
+        doc="How columns become the value: an object of JSON, a line of CSV, the text of one column, or "
+        "bytes by a registry's schema.",
     ),
     Field(
         name="columns",
@@ -210,7 +211,13 @@ SINK_VALUE_FIELDS = (
         default=(),
         doc="Which; all but `key`, `headers` and a `topic` that rows are routed by, if left out.",
     ),
-    Field(name="options", kind=MappingOf(Text()), default={}, doc="Options of `to_json` or `to_csv`."),
+    Field(
+        name="options",
+        kind=MappingOf(Text()),
+        default={},
+        doc="Options of `to_json` or `to_csv`; of `registry`: `url` or `schemas`, `subject`, `format`, "
+        "`message` and `auto_register` (true to register a schema for the columns).",
+    ),
 )
 
 SINK_FIELDS = (

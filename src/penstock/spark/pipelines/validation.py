@@ -95,6 +95,12 @@ def _check_sources(pipeline: Pipeline, problems: Problems) -> None:
                 f"The source {source.name!r} streams and has 'refresh'.",
                 hint="Only what is read as `batch` or `table` is refreshed.",
             )
+        if source.read is ReadMode.BATCH and source.format != PENSTOCK and source.refresh != "batch":
+            problems.add(
+                source.place,
+                f"The source {source.name!r} has 'refresh', but its format is {source.format!r}.",
+                hint="Only topics are read anew; leave it out.",
+            )
         if source.read is ReadMode.TABLE and source.format != PENSTOCK:
             problems.add(
                 source.place,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from penstock.model.errors import PenstockError
 from penstock.spark.pipelines.graph import canonical, datasets_read
-from penstock.spark.pipelines.model import Flow, Pipeline, Query, StepUse
+from penstock.spark.pipelines.model import PENSTOCK, Flow, Pipeline, Query, ReadMode, StepUse
 from penstock.spark.pipelines.python_steps import building
 from penstock.spark.pipelines.running.checkpoints import Offsets
 from penstock.spark.pipelines.running.failures import StepFailed
@@ -123,7 +123,9 @@ class Datasets:
         rows = read_source(self.spark, source, self.topic_options, start=self._starts.get(name))
         if source.value is not None:
             rows = self.after_step(rows, source.value, self.context(name, 0))
-        return rows if rows.isStreaming else self._refreshing.refreshed(rows, source.refresh)
+        if source.read is ReadMode.STREAM or source.format != PENSTOCK:
+            return rows
+        return self._refreshing.refreshed(rows, source.refresh)
 
     def _table(self, name: str) -> "DataFrame":
         """The rows that all flows into a table have appended, as a stream."""

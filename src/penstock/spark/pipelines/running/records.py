@@ -1,6 +1,7 @@
 """Rows become records: a key, a value, headers, and the topic they go to."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from penstock.spark.pipelines.model import Sink
 
@@ -54,9 +55,21 @@ def _value(rows: "DataFrame", sink: Sink) -> "Column":
     if settings["format"] == "text":
         return F.concat_ws(" ", *(F.col(f"`{name}`").cast("string") for name in columns))
     struct = F.struct(*(F.col(f"`{name}`") for name in columns))
+    if settings["format"] == "registry":
+        return _registered(struct, settings["options"], sink)
     if settings["format"] == "csv":
         return F.to_csv(struct, dict(settings["options"]))
     return F.to_json(struct, {"ignoreNullFields": "false", **settings["options"]})
+
+
+def _registered(struct: "Column", options: Mapping[str, str], sink: Sink) -> "Column":
+    """Bytes by a registry's schema; the subject is that of the sink's topic unless another is named."""
+    from penstock.spark.registry.encoded_column import to_registry
+
+    named: dict[str, Any] = {name: text for name, text in options.items() if name != "auto_register"}
+    if "subject" not in named and "topic" in sink.options:
+        named["topic"] = sink.options["topic"]
+    return to_registry(struct, auto_register=options.get("auto_register") == "true", **named)
 
 
 def _value_columns(rows: "DataFrame", sink: Sink) -> list[str]:

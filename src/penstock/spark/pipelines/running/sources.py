@@ -44,6 +44,11 @@ def read_source(
     if source.format != PENSTOCK:
         configured = reader.schema(source.schema) if source.schema else reader
         return configured.options(**source.options).load()
+    if source.read is not ReadMode.STREAM:
+        from penstock.spark.pipelines.running.live_topics import FORMAT, LiveTopics
+
+        spark.dataSource.register(LiveTopics)
+        reader = reader.format(FORMAT)
     columns = wanted_columns(source)
     if columns:
         reader = reader.schema(record_schema(columns))

@@ -1,9 +1,14 @@
-"""Columns looked up by key, in a file or by a query that does not stream."""
+"""Columns looked up by key, in a file or by a query that does not stream.
+
+What is looked up is read once, when the flow starts: Spark lists files when a query is made, and a file that
+changes below a running one is misread. What changes belongs in a compacted topic, and a ``join`` with it.
+"""
 
 from typing import TYPE_CHECKING
 
 from penstock.spark.pipelines.fields.field import Field, Options
-from penstock.spark.pipelines.fields.kinds import Choice, Duration, ListOf, MappingOf, Schema, Sql, Text
+from penstock.spark.pipelines.fields.kinds import Choice, ListOf, MappingOf, Schema, Sql, Text
+from penstock.spark.pipelines.running.refreshing import AT_START
 from penstock.spark.pipelines.steps.paths import resolved
 from penstock.spark.pipelines.steps.step import Complain, Step, StepContext, as_list
 
@@ -47,12 +52,12 @@ def _looked_up(options: Options, context: StepContext) -> "DataFrame":
         elif options["format"] == "csv":
             reader = reader.option("header", True).option("inferSchema", True)
         rows = reader.load(resolved(options["path"], context.directory))
-    return context.refreshing.refreshed(rows, options["refresh"])
+    return context.refreshing.refreshed(rows, AT_START)
 
 
 ENRICH = Step(
     name="enrich",
-    summary="Adds columns that are looked up in a file or by a query.",
+    summary="Adds columns that are looked up in a file or by a query, which is read when the flow starts.",
     fields=(
         Field(name="path", kind=Text("a path"), doc="A file or directory; relative to the pipeline file."),
         Field(name="format", kind=Choice(_FORMATS), default="csv", doc="How the file is written."),
@@ -85,13 +90,6 @@ ENRICH = Step(
             kind=Choice(("left", "inner")),
             default="left",
             doc="`left` keeps rows that were not found, with nulls; `inner` drops them.",
-        ),
-        Field(
-            name="refresh",
-            kind=Duration(("batch", "start")),
-            default="start",
-            doc="When it is read: `start` once, `batch` anew in every micro-batch, a duration anew after "
-            "that long.",
         ),
     ),
     check=check,

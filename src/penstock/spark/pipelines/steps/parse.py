@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.spark.pipelines.fields.field import Field, Options
 from penstock.spark.pipelines.fields.kinds import Choice, ListOf, MappingOf, Schema, Text
 from penstock.spark.pipelines.steps.observing import observed
-from penstock.spark.pipelines.steps.parsers import PARSERS, parser_of
+from penstock.spark.pipelines.steps.parsers import PARSERS, located, parser_of
 from penstock.spark.pipelines.steps.route import TOPIC_NAME
 from penstock.spark.pipelines.steps.side_records import dead_letters
 from penstock.spark.pipelines.steps.step import (
@@ -45,31 +45,32 @@ def build(frame: "DataFrame", options: Options, context: StepContext) -> "DataFr
     """The parsed columns, and those of the record that are kept."""
     from pyspark.sql import functions as F
 
-    parser = parser_of(options)
+    parser, options = parser_of(options), located(options, context.directory)
     parsed = frame.withColumn(_PARSED, parser.parse(F.col(options["column"]), options))
     if options["mode"] != FAIL_FAST:
         bad = parser.is_bad(_PARSED, options)
         parsed = observed(parsed, bad, context)
         if options["deadLetterTopic"] or options["mode"] == DROP_MALFORMED:
             parsed = parsed.where(~bad)
-    return parsed.select(*_columns(frame, options, context))
+    return parsed.select(*_columns(parsed, options, context))
 
 
 def side(frame: "DataFrame", options: Options, context: SideContext) -> "DataFrame":
     """The records that could not be parsed."""
     from pyspark.sql import functions as F
 
-    parser = parser_of(options)
+    parser, options = parser_of(options), located(options, context.step.directory)
     parsed = frame.withColumn(_PARSED, parser.parse(F.col(options["column"]), options))
     bad = parsed.where(parser.is_bad(_PARSED, options))
     return dead_letters(bad, parser.reason(F.col(options["column"]), _PARSED, options))
 
 
-def _columns(frame: "DataFrame", options: Options, context: StepContext) -> list[str]:
-    names = parser_of(options).columns(options)
-    parsed = [f"{_PARSED}.`{name}`" for name in names]
+def _columns(parsed: "DataFrame", options: Options, context: StepContext) -> list[str]:
+    paths = parser_of(options).columns(parsed.schema[_PARSED].dataType, options)
+    names = [path[-1] for path in paths]
+    fields = [".".join([_PARSED, *(f"`{part}`" for part in path)]) for path in paths]
     kept = [name for name in as_list(options["keep"]) if name not in names]
-    return [*parsed, *kept, *context.carried]
+    return [*fields, *kept, *context.carried]
 
 
 PARSE = Step(
@@ -80,8 +81,9 @@ PARSE = Step(
         Field(
             name="schema",
             kind=Schema(),
-            doc="The columns in Spark's words, `user string, amount double`. JSON and CSV need it; with a "
-            "regular expression it gives types to groups, which are text otherwise.",
+            doc="The columns in Spark's words, `user string, amount double`. JSON and CSV need it. With a "
+            "regular expression it gives types to groups, which are text otherwise; of what a registry's "
+            "schema has it chooses some.",
         ),
         Field(
             name="pattern",
@@ -120,8 +122,9 @@ PARSE = Step(
             name="options",
             kind=MappingOf(Text()),
             default={},
-            doc="Options of Spark's parser of the format, such as `timestampFormat` or `delimiter`; of "
-            "`registry`, those of `from_registry`.",
+            doc="Options of Spark's parser of the format, such as `timestampFormat` or `delimiter`. Of "
+            "`registry`: `url` of the registry, or `schemas`, a directory; `subject`, or `topic` whose "
+            "values they are; `format` (avro, json, protobuf) and `message` where the registry does not say.",
         ),
     ),
     keeps_records=True,

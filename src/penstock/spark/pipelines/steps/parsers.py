@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 
 from penstock.spark.pipelines.ddl import column_names
 from penstock.spark.pipelines.fields.field import Options
+from penstock.spark.pipelines.problems import suggestion
+from penstock.spark.pipelines.steps.paths import resolved
 from penstock.spark.pipelines.steps.step import Complain
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
+    from pyspark.sql.types import DataType
 
 CORRUPT = "__corrupt"
 _MATCHED = "__matched"
+_REGISTRY_OPTIONS = ("url", "schemas", "subject", "topic", "format", "message")
 _JAVA_GROUP = re.compile(r"\(\?<(?=[A-Za-z])")
+
+
+Path = tuple[str, ...]
+"""The way to a field: its name, or names of structs and then its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +30,8 @@ class Parser:
     """One format."""
 
     check: Callable[[Options, Complain], None]
-    columns: Callable[[Options], tuple[str, ...]]
+    columns: "Callable[[DataType, Options], tuple[Path, ...]]"
+    """Which fields of the struct, or below them, become columns; the type of the struct is given."""
     parse: "Callable[[Column, Options], Column]"
     """A struct of the columns, and of what ``is_bad`` needs."""
     is_bad: "Callable[[str, Options], Column]"
@@ -32,6 +41,14 @@ class Parser:
 def parser_of(options: Options) -> Parser:
     """The parser of a step's format."""
     return PARSERS[options["format"]]
+
+
+def located(options: Options, directory: str) -> Options:
+    """The options with the directory of schemas, if there is one, relative to the pipeline file's."""
+    schemas = options["options"].get("schemas")
+    if options["format"] != "registry" or not schemas:
+        return options
+    return {**options, "options": {**options["options"], "schemas": resolved(schemas, directory)}}
 
 
 def group_names(pattern: str) -> tuple[str, ...]:
@@ -54,8 +71,8 @@ def _needs_schema(options: Options, complain: Complain) -> None:
         complain("Only the format 'regex' has a 'pattern'.", "Remove it, or set `format: regex`.")
 
 
-def _schema_columns(options: Options) -> tuple[str, ...]:
-    return column_names(options["schema"])
+def _schema_columns(parsed: "DataType", options: Options) -> tuple[Path, ...]:
+    return tuple((name,) for name in column_names(options["schema"]))
 
 
 def _never_complains(options: Options, complain: Complain) -> None:
@@ -105,7 +122,7 @@ def _json_reason(value: "Column", parsed: str, options: Options) -> "Column":
                 F.col(f"{parsed}.`{name}`").isNull() & F.get_json_object(text, f"$['{name}']").isNotNull(),
                 name,
             )
-            for name in _schema_columns(options)
+            for name in column_names(options["schema"])
         ),
     )
     return (
@@ -118,7 +135,8 @@ def _json_reason(value: "Column", parsed: str, options: Options) -> "Column":
 def _csv_reason(value: "Column", parsed: str, options: Options) -> "Column":
     from pyspark.sql import functions as F
 
-    return F.lit(f"the value is no CSV line of {len(_schema_columns(options))} columns of the schema's types")
+    count = len(column_names(options["schema"]))
+    return F.lit(f"the value is no CSV line of {count} columns of the schema's types")
 
 
 def _check_regex(options: Options, complain: Complain) -> None:
@@ -147,13 +165,13 @@ def _types(options: Options) -> dict[str, str]:
     """Types by column as the schema says them; columns are simple here, so commas within types are few."""
     if not options["schema"]:
         return {}
-    names = _schema_columns(options)
+    names = column_names(options["schema"])
     parts = re.split(r",(?![^(<]*[)>])", options["schema"])
     return {name: part.strip().split(None, 1)[1] for name, part in zip(names, parts, strict=True)}
 
 
-def _regex_columns(options: Options) -> tuple[str, ...]:
-    return group_names(options["pattern"])
+def _regex_columns(parsed: "DataType", options: Options) -> tuple[Path, ...]:
+    return tuple((name,) for name in group_names(options["pattern"]))
 
 
 def _parse_regex(value: "Column", options: Options) -> "Column":
@@ -204,8 +222,48 @@ def _no_reason(value: "Column", parsed: str, options: Options) -> "Column":
     return F.lit("")
 
 
-def _text_columns(options: Options) -> tuple[str, ...]:
-    return ("value",)
+def _text_columns(parsed: "DataType", options: Options) -> tuple[Path, ...]:
+    return (("value",),)
+
+
+def _check_registry(options: Options, complain: Complain) -> None:
+    """The words are those of ``from_registry``; the others it has are options of the step itself."""
+    for name in options["options"]:
+        if name not in _REGISTRY_OPTIONS:
+            complain(f"The registry has no option {name!r}.", suggestion(name, _REGISTRY_OPTIONS))
+    if not {"url", "schemas"} & options["options"].keys():
+        complain(
+            "Parsing with a registry needs to know where that is.",
+            "Add `options: {url: http://host:8081}`, or `schemas:` with a directory of schemas.",
+        )
+
+
+def _parse_registry(value: "Column", options: Options) -> "Column":
+    from penstock.spark.registry.decoded_column import from_registry
+
+    mode = "FAILFAST" if options["mode"] == "FAILFAST" else "PERMISSIVE"
+    return from_registry(value, schema=options["schema"], mode=mode, **options["options"])
+
+
+def _registry_columns(parsed: "DataType", options: Options) -> tuple[Path, ...]:
+    """What the newest schema has, or the one that was asked for."""
+    from pyspark.sql.types import StructType
+
+    assert isinstance(parsed, StructType), "from_registry gives a struct"
+    value = parsed["value"].dataType
+    return tuple(("value", name) for name in value.names) if isinstance(value, StructType) else (("value",),)
+
+
+def _is_undecoded(parsed: str, options: Options) -> "Column":
+    from pyspark.sql import functions as F
+
+    return F.col(f"{parsed}.error").isNotNull()
+
+
+def _registry_reason(value: "Column", parsed: str, options: Options) -> "Column":
+    from pyspark.sql import functions as F
+
+    return F.col(f"{parsed}.error")
 
 
 PARSERS: Mapping[str, Parser] = {
@@ -232,6 +290,13 @@ PARSERS: Mapping[str, Parser] = {
         parse=_parse_text,
         is_bad=_is_never_bad,
         reason=_no_reason,
+    ),
+    "registry": Parser(
+        check=_check_registry,
+        columns=_registry_columns,
+        parse=_parse_registry,
+        is_bad=_is_undecoded,
+        reason=_registry_reason,
     ),
 }
 """By the words of the option ``format``."""
