@@ -17,7 +17,7 @@ install: .venv/.base  ## install Penstock into .venv
 run: .venv/.base  ## run a broker on 127.0.0.1:9092
 	$(BIN)/penstock serve
 
-demo: .venv/.base  ## the main job end to end: produce, consume, copy exactly once, kill a broker, show the numbers
+demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly once, kill a broker, a pipeline on Spark
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
@@ -64,6 +64,10 @@ clean:  ## remove what the targets made
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	$(BIN)/python -m compileall -q src
+	touch $@
+
+.venv/.spark: .venv/.base pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	touch $@
 
 .venv/.dev: .venv/.base pyproject.toml

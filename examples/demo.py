@@ -1,10 +1,13 @@
-"""The main job in one go: produce, consume, copy exactly once, kill a broker of three, see the numbers.
+"""The main job in one go: produce, consume, copy exactly once, kill a broker, run a pipeline on Spark.
 
 Run it with ``make demo``. Brokers are processes of their own, on free ports and in temporary directories;
-nothing is left behind. The exit code says whether everything that was acknowledged came back.
+nothing is left behind. The exit code says whether everything that was acknowledged came back, and whether
+every sum of the pipeline is right, which is killed and resumed in the middle. Spark needs a Java; where there
+is none the demo says so and leaves that part out.
 """
 
 import argparse
+import importlib.util
 import logging
 import os
 import subprocess
@@ -16,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import playground
+import revenue_pipeline
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -68,6 +72,7 @@ def main(orders: int) -> int:
         copy_exactly_once(broker.bootstrap_servers, orders // 10, report)
         analyze(broker.bootstrap_servers)
     lose_a_broker(orders // 10, report)
+    run_a_pipeline(orders // 10, report)
     show(report)
     return 1 if report.problems else 0
 
@@ -176,6 +181,32 @@ def lose_a_broker(payments: int, report: Report) -> None:
         report.expect(failed == 0, f"{payments:,} payments acknowledged by those who are left")
         lost, doubled = len(set(values) - set(found)), len(found) - len(set(found))
         report.expect(lost == doubled == 0, f"{lost} payments lost, {doubled} doubled")
+
+
+def run_a_pipeline(orders: int, report: Report) -> None:
+    """Windows on Spark, killed and resumed in the middle; the pipeline is in revenue.yml."""
+    say("a pipeline on Spark: revenue by minute and product, and an archive")
+    missing = what_spark_misses()
+    if missing:
+        console.print(f"  left out: {missing}", markup=False)
+        return
+    with report.timed("windowed and archived on Spark, killed once", orders):
+        is_right = revenue_pipeline.main(orders)
+    report.expect(is_right, "every window counted once, with its exact sum, and every order archived once")
+
+
+def what_spark_misses() -> str | None:
+    """Why Spark cannot be run here; None if it can."""
+    if importlib.util.find_spec("pyspark") is None:
+        return "pyspark is not installed: pip install 'penstock[spark]'"
+    from penstock.spark.sessions.errors import JavaNotFoundError
+    from penstock.spark.sessions.java import find_java
+
+    try:
+        find_java(os.environ)
+    except JavaNotFoundError as error:
+        return str(error)
+    return None
 
 
 def read_all(servers: str, topic: str, expected: int, partitions: int = 1) -> list[bytes]:

@@ -23,11 +23,11 @@ def start_example(name: str, *arguments: str, warnings: str = "error") -> "subpr
     )
 
 
-def run_example(name: str, *arguments: str) -> list[str]:
+def run_example(name: str, *arguments: str, seconds_max: float = SECONDS_MAX) -> list[str]:
     """The lines that one prints, when all went well and nothing was complained about."""
     process = start_example(name, *arguments)
     try:
-        output, complaints = process.communicate(timeout=SECONDS_MAX)
+        output, complaints = process.communicate(timeout=seconds_max)
     finally:
         process.kill()
         process.wait()

@@ -22,6 +22,7 @@ TESTED = {
     "distributed_setup",
     "storage_management_demo",
     "demo",
+    "revenue_pipeline",  # by the demo, whose last part it is
 }
 
 
@@ -130,17 +131,21 @@ def test_storage_management_demo_each_way_makes_a_topic_smaller() -> None:
     assert lines[-1] == "50 sensors are there, each with its newest reading: yes"
 
 
+@pytest.mark.spark
+@pytest.mark.timeout(300)
 def test_demo_does_the_whole_job_and_tells_the_numbers() -> None:
-    lines = run_example("demo", "--orders", "5000")
+    lines = run_example("demo", "--orders", "20000", seconds_max=280)
     text = "\n".join(lines)
     assert "✗" not in text
-    assert "✓ 5,000 orders acknowledged, each of them on disk before" in text
-    assert "✓ 5,000 orders read back" in text
+    assert "✓ 20,000 orders acknowledged, each of them on disk before" in text
+    assert "✓ 20,000 orders read back" in text
     assert "✓ 0 of them out of order" in text
-    assert number_in(lines, r"✓ 500 invoices, each exactly once, though (\d+) transactions") > 0
-    assert re.search(r"^ +orders +4 +5,000 ", text, flags=re.MULTILINE)
-    assert "a leader, is killed after 250 payments" in text
+    assert number_in(lines, r"✓ 2,000 invoices, each exactly once, though (\d+) transactions") > 0
+    assert re.search(r"^ +orders +4 +20,000 ", text, flags=re.MULTILINE)
+    assert "a leader, is killed after 1,000 payments" in text
     assert "✓ 0 payments lost, 0 doubled" in text
+    assert "100 windows of 100 are there, 0 of them wrong" in text
+    assert "✓ every window counted once, with its exact sum, and every order archived once" in text
     assert [
         name for name in ("produced ", "consumed ", "copied ") if not re.search(rf"│ {name}.*│.*\d", text)
     ] == []
