@@ -116,6 +116,28 @@ def test_avro_with_a_type_of_sparks_a_header_and_values_alone(
     ]
 
 
+def test_types_are_projected_by_name_at_any_depth(spark: "SparkSession") -> None:
+    inner = {
+        "type": "record",
+        "name": "Inner",
+        "fields": [{"name": "n", "type": "int"}, {"name": "m", "type": "string"}],
+    }
+    schema = {
+        "type": "record",
+        "name": "Outer",
+        "fields": [
+            {"name": "inner", "type": ["null", inner]},
+            {"name": "list", "type": {"type": "array", "items": "Inner"}},
+            {"name": "map", "type": {"type": "map", "values": "float"}},
+        ],
+    }
+    record = build_prefix(1) + b"\0" + b"\2\x0a\2x\0" + b"\2\2k\0\0\x80\x3f\0"
+    want = "map map<string, double>, list array<struct<n: long>>, inner struct<m: string>"
+    column = from_registry("value", schemas={1: json.dumps(schema)}, schema=want)
+    [found] = rows_of(bytes_of(spark, [record]).select(column.alias("d")))
+    assert found["d"]["value"] == {"map": {"k": 1.0}, "list": [{"n": 5}], "inner": None}
+
+
 def test_columns_of_each_format_are_read_back(spark: "SparkSession", registry: StandIn) -> None:
     frame = spark.sql(
         """
