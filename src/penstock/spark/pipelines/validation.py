@@ -35,7 +35,7 @@ def validate(pipeline: Pipeline, problems: Problems) -> None:
     _check_sides(pipeline, problems)
     for holder, query in _queries(pipeline):
         _check_files(pipeline, holder, query, problems)
-    if not pipeline.flows:
+    if not pipeline.flows and not len(problems):
         problems.add(
             Place(pipeline.file, 1, 1),
             "The pipeline has no flow.",

@@ -38,19 +38,16 @@ from penstock.spark.pipelines.steps import STEPS
 from penstock.spark.pipelines.steps.paths import resolved
 
 
-def is_sql_name(name: str, node: Node, reading: Reading) -> bool:
-    """Whether SQL can use a name as it is; a problem if not."""
-    if re.fullmatch(NAME_PATTERN, name):
-        return True
-    better = re.sub(r"\W", "_", name)
-    reading.complain(node, f"{name!r} cannot be used as a name in SQL.", f"Call it {better!r}.")
-    return False
+def check_name(name: str, node: Node, reading: Reading) -> None:
+    """Note a problem unless SQL can use a name as it is."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        better = re.sub(r"\W", "_", name)
+        reading.complain(node, f"{name!r} cannot be used as a name in SQL.", f"Call it {better!r}.")
 
 
-def read_source(name: str, node: Node, reading: Reading) -> Source | None:
+def read_source(name: str, node: Node, reading: Reading) -> Source:
     """A source below its name."""
-    if not is_sql_name(name, node, reading):
-        return None
+    check_name(name, node, reading)
     values = reading.fields(node, SOURCE_FIELDS, noun=f"The source {name!r}")
     parsed = values["value"]
     return Source(
@@ -69,8 +66,7 @@ def read_source(name: str, node: Node, reading: Reading) -> Source | None:
 
 def read_view(name: str, node: Node, reading: Reading) -> View | None:
     """A view below its name; a bare text is its SQL."""
-    if not is_sql_name(name, node, reading):
-        return None
+    check_name(name, node, reading)
     noun = f"The view {name!r}"
     if isinstance(node, ScalarNode):
         query = read_query({"sql": node, "from": None, "steps": None}, node, reading, noun=noun)
@@ -79,10 +75,9 @@ def read_view(name: str, node: Node, reading: Reading) -> View | None:
     return None if query is None else View(name=name, query=query, place=reading.place(node))
 
 
-def read_table(name: str, node: Node, reading: Reading) -> tuple[Table, Flow | None] | None:
+def read_table(name: str, node: Node, reading: Reading) -> tuple[Table, Flow | None]:
     """A table below its name, and the flow that fills it; others may fill it too."""
-    if not is_sql_name(name, node, reading):
-        return None
+    check_name(name, node, reading)
     noun, place = f"The table {name!r}", reading.place(node)
     values = reading.fields(node, TABLE_FIELDS, noun=noun)
     table = Table(name=name, format=values["format"], partition_by=values["partitionBy"], place=place)
@@ -128,8 +123,7 @@ def read_sink(name: str, node: Node, reading: Reading) -> Sink | None:
 
 def read_flow(name: str, node: Node, reading: Reading) -> tuple[Flow, Sink | None] | None:
     """A flow below its name, and its sink if it is declared right there."""
-    if not is_sql_name(name, node, reading):
-        return None
+    check_name(name, node, reading)
     if not isinstance(node, MappingNode):
         reading.complain(
             node, f"The flow {name!r} must be a mapping.", "Give it `sql:` or `from:`, and a `sink:`."
