@@ -63,6 +63,8 @@ def test_bad_value_names_place() -> None:
 def test_environment_of_others_is_left_alone() -> None:
     environment = {
         "PENSTOCK_FAILPOINTS": "flush",
+        "PENSTOCK_CACHE_DIR": "caches",
+        "PENSTOCK_SPARK_ARCHIVE": "off",
         "PENSTOCK_SERVICE_HOST": "10.0.0.1",
         "PENSTOCK_SERVICE_PORT": "9092",
         "PENSTOCK_PORT": "tcp://10.0.0.1:9092",

@@ -15,7 +15,9 @@ from penstock.config.names import normalise, unique
 
 ENVIRONMENT_PREFIX = "PENSTOCK_"
 
-_NOT_SETTINGS = frozenset({"FAILPOINTS", "CONFIG", "BOOTSTRAP_SERVER"})
+_NOT_SETTINGS = frozenset(
+    {"FAILPOINTS", "CONFIG", "BOOTSTRAP_SERVER", "CACHE_DIR", "SPARK_ARCHIVE", "SPARK_TRAINING_OPTIONS"}
+)
 """Variables of the same prefix that somebody else reads."""
 
 _KUBERNETES_SERVICE = re.compile(r"(SERVICE_(HOST|PORT)|PORT)(_|$)")
