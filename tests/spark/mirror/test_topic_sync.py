@@ -24,7 +24,7 @@ def test_topics_are_made_and_kept_in_step(east: Broker, west: Broker, clusters: 
     target = clusters.target.admin
 
     (made,) = sync.bring_in_step(sync.topics())
-    assert str(made) == "topic east.orders was created with 2 partitions"
+    assert str(made) == "topic east.orders was created, partitions: 2"
     settings = target.describe_config("east.orders")
     assert settings["retention.ms"].value == "1000"
     assert settings["min.insync.replicas"].source == "DEFAULT_CONFIG"

@@ -5,12 +5,14 @@ it has. The end of the copy is looked up before the next batch begins: nothing l
 if the batch was written by a run that ended before it could say so.
 """
 
+import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from penstock.client import TopicPartition
 from penstock.spark.archive.batch_offsets import BatchOffsets, read_batch_offsets, read_query_id
 from penstock.spark.archive.stores.store import Store
+from penstock.spark.mirror.errors import MirrorError
 from penstock.spark.mirror.headers import travelling
 from penstock.spark.mirror.offset_map import OffsetMap
 from penstock.spark.mirror.sync_points import Copied
@@ -54,8 +56,23 @@ class BatchMirror:
         self._has_offset_header = has_offset_header
         self._partitions: set[TopicPartition] = set()
         self._meant: set[str] = set()
+        self._busy = threading.Lock()
+        self._is_over = False
+
+    def finish(self, timeout_seconds: float) -> None:
+        """Let the batch end that is under way, if it does so in time, and begin no other."""
+        self._is_over = True
+        if self._busy.acquire(timeout=timeout_seconds):
+            self._busy.release()
 
     def write(self, rows: "DataFrame", batch_id: int) -> None:
+        """What Spark calls with every batch. It must fail rather than return before a batch is copied."""
+        with self._busy:
+            if self._is_over:
+                raise MirrorError(f"Batch {batch_id} is not copied any more: the mirror was asked to stop.")
+            self._write(rows, batch_id)
+
+    def _write(self, rows: "DataFrame", batch_id: int) -> None:
         """Copy a batch unless the target has it, then write down how far that was."""
         every = spans_of(read_batch_offsets(self._checkpoint, batch_id))
         self._cover(every)

@@ -27,9 +27,9 @@ class TopicChange:
 
     def __str__(self) -> str:
         if self.is_new:
-            return f"topic {self.topic} was created with {self.partitions} partitions"
+            return f"topic {self.topic} was created, partitions: {self.partitions}"
         if self.partitions is not None:
-            return f"topic {self.topic} has {self.partitions} partitions now"
+            return f"topic {self.topic} has more partitions now: {self.partitions}"
         texts = (f"{name}={value}" if value is not None else f"no {name}" for name, value in self._sorted())
         return f"topic {self.topic} has other settings now: {', '.join(texts)}"
 
