@@ -96,7 +96,7 @@ def without_last_batch(archived: ArchivedWeek) -> None:
 
 
 def collected(rows: "DataFrame") -> Rows:
-    """Rows as records by partition; offsets are checked to rise one by one."""
+    """Rows as records by partition, in the order of their offsets."""
     from pyspark.sql import functions as F
 
     found: Rows = {}

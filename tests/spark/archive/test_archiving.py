@@ -2,22 +2,38 @@
 
 import shutil
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyarrow import parquet
+from tests.conftest import UniqueName
 from tests.spark.archive.archived_weeks import (
     RECORDS,
     ArchivedWeek,
+    collected,
     forget_last_batch,
     rows_of,
     without_last_batch,
 )
-from tests.spark.archive.weeks import DAY_MS, DAYS, HOURS, MONDAY_MS
+from tests.spark.archive.weeks import (
+    DAY_MS,
+    DAYS,
+    HOURS,
+    MONDAY_MS,
+    create_topic,
+    delete_topic,
+    produce,
+    week,
+)
 
+from penstock.spark.archive import archiving
+from penstock.spark.archive.archiving import BatchArchiver
 from penstock.spark.archive.cleaning import clean
 from penstock.spark.archive.compacting import carry_out, compact
 from penstock.spark.archive.compaction_plan import CompactionSizes, plan_compaction
 from penstock.spark.archive.errors import ArchiveError
+from penstock.spark.archive.files import ArchivedFile
 from penstock.spark.archive.incarnations import Log
 from penstock.spark.archive.intervals import Interval
 from penstock.spark.archive.manifest import Manifest
@@ -31,6 +47,11 @@ from penstock.spark.archive.parquet_files import (
 )
 from penstock.spark.archive.paths import STAGING, merged_prefix
 from penstock.spark.archive.reading import read_files
+from penstock.spark.archive.replay.sources import ArchiveSource
+from penstock.spark.archive.stores.local_store import LocalStore
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -173,3 +194,57 @@ def test_archiving_goes_on_while_files_are_merged(copy: ArchivedWeek) -> None:
 
     assert rows_of(copy) == copy.expected
     assert copy.archive() == 0
+
+
+def test_batch_that_two_archive_at_once_is_there_once(
+    copy: ArchivedWeek, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one commits when this one has written its files already."""
+    without_last_batch(copy)
+    last = copy.state().version + 1
+    rows = copy.spark.read.format("penstock").options(**copy.options, includeHeaders="true").load()
+
+    def archiver() -> BatchArchiver:
+        checkpoint = LocalStore(copy.checkpoint)
+        return BatchArchiver(store=copy.store, checkpoint=checkpoint, settings=SETTINGS)
+
+    def write_late(*arguments: Any, **settings: Any) -> list[ArchivedFile]:
+        written = write_files(*arguments, **settings)
+        monkeypatch.setattr(archiving, "write_files", write_files)
+        archiver().archive(rows, last)
+        return written
+
+    monkeypatch.setattr(archiving, "write_files", write_late)
+    archiver().archive(rows, last)
+
+    assert copy.state().version == last
+    assert rows_of(copy) == copy.expected
+    assert {file.path for file in copy.store.files("")} == set(copy.state().files)
+    assert not copy.store.directories(STAGING)
+
+
+def test_topic_that_was_made_anew_is_archived_beside_the_old_one(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    archived = ArchivedWeek(
+        spark=spark,
+        bootstrap=bootstrap,
+        topic=unique("anew"),
+        path=tmp_path,
+        records=week(20, partitions=1, days=1),
+    )
+    for part in (archived.records[:12], archived.records[12:]):
+        create_topic(bootstrap, archived.topic, partitions=1)
+        produce(bootstrap, archived.topic, part)
+        assert archived.archive(onDataLoss="skip") == 1
+        delete_topic(bootstrap, archived.topic)
+
+    state = archived.state()
+    assert state.covered == {
+        Log(archived.topic, 0, 0): (Interval(0, 12),),
+        Log(archived.topic, 1, 0): (Interval(0, 8),),
+    }
+    source = ArchiveSource(path=str(tmp_path), topic=archived.topic)
+    first, second = source.phases(spark)
+    assert collected(source.rows(spark, first))[0] == archived.records[:12]
+    assert collected(source.rows(spark, second))[0] == archived.records[12:]

@@ -100,3 +100,9 @@ def create_topic(bootstrap: str, topic: str, *, partitions: int) -> None:
     settings = {"retention.ms": "-1"}
     for future in admin.create_topics([NewTopic(topic, partitions, config=settings)]).values():
         future.result(30)
+
+
+def delete_topic(bootstrap: str, topic: str) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for future in admin.delete_topics([topic]).values():
+        future.result(30)
