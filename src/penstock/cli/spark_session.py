@@ -30,16 +30,23 @@ def require_spark(who: str) -> None:
 
 @contextmanager
 def spark_session(
-    name: str, *, master: str | None = None, conf: Mapping[str, str] | None = None
+    name: str,
+    *,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    is_short: bool = False,
 ) -> "Iterator[SparkSession]":
-    """A session, ended afterwards unless the program had it before."""
+    """A session, ended afterwards unless the program had it before.
+
+    ``is_short`` is for commands that end within a minute: Java then compiles quickly rather than well.
+    """
     require_spark(name)
     from penstock.spark.sessions.running import active_session, shutdown
     from penstock.spark.sessions.session import session
 
     is_ours = active_session() is None
     with working("Starting Spark"):
-        spark = session(name, master, conf=dict(conf or {}))
+        spark = session(name, master, short=is_short, conf=dict(conf or {}))
     if is_ours:
         spark.sparkContext.setLogLevel("ERROR")
     try:

@@ -1,12 +1,13 @@
 """``penstock archive run``: a query that archives, watched until it ends or is asked to."""
 
+import json
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.cli.archive.spark import SparkWishes, failed, running_spark, say
+from penstock.cli.archive.spark import SparkWishes, running_spark, say
 from penstock.cli.durations import parse_duration
 from penstock.cli.output import print_json_line
 from penstock.cli.pipeline.signals import StopSignals
@@ -102,13 +103,11 @@ def _watch(query: "StreamingQuery", *, as_json: bool) -> int:
                 pause.wait(POLL_SECONDS)
     error = query.exception()
     if error is not None:
-        raise failed(error) from error
+        raise error
     return rows
 
 
 def _news(query: "StreamingQuery", last: int) -> "Iterator[FlowProgress]":
-    import json
-
     from penstock.spark.pipelines.reporting.progress import progress_of
 
     for report in query.recentProgress:

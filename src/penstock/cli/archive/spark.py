@@ -2,14 +2,12 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from penstock.cli.failure import CommandFailed
-from penstock.cli.output import working
 from penstock.cli.pipeline.signals import kept_from_children
+from penstock.cli.spark_session import spark_session, told_in_a_sentence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,42 +25,15 @@ class SparkWishes:
 
 @contextmanager
 def running_spark(wishes: SparkWishes) -> "Iterator[SparkSession]":
-    """A session, ended afterwards unless the program had it before; what it fails with is told shortly."""
-    require_spark()
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    from penstock.spark.sessions.running import active_session, shutdown
-    from penstock.spark.sessions.session import session
-
-    is_ours = active_session() is None
-    with working("Spark starts"), kept_from_children():
-        spark = session("penstock archive", wishes.master, short=wishes.is_short, conf=wishes.conf)
-    if is_ours:
-        spark.sparkContext.setLogLevel("ERROR")
-    try:
+    """A session that Ctrl-C does not reach; what it fails with is told in a sentence."""
+    with ExitStack() as stack:
+        with kept_from_children():
+            started = spark_session(
+                "penstock archive", master=wishes.master, conf=wishes.conf, is_short=wishes.is_short
+            )
+            spark = stack.enter_context(started)
+        stack.enter_context(told_in_a_sentence())
         yield spark
-    except (PySparkException, Py4JError) as error:
-        raise failed(error) from error
-    finally:
-        if is_ours:
-            shutdown()
-
-
-def require_spark() -> None:
-    """Fail with advice unless pyspark is installed."""
-    if find_spec("pyspark") is None:
-        raise CommandFailed(
-            "Archives are written and read by Spark, and pyspark is not installed.",
-            hint="Install it with `pip install 'penstock[spark]'`; `penstock doctor` looks for Java.",
-        )
-
-
-def failed(error: Exception) -> CommandFailed:
-    """What Spark reports in pages, in a sentence."""
-    from penstock.spark.pipelines.running.failures import cause_text
-
-    return CommandFailed(cause_text(error))
 
 
 def say(text: str) -> None:
