@@ -56,6 +56,7 @@ COMMANDS = {
     "archive": Command(
         "penstock.cli.archive.commands", "Keep topics as Parquet files: archive, merge, list and replay them."
     ),
+    "mirror": Command("penstock.cli.mirror.commands", "Keep topics and groups of one cluster in another."),
     "doctor": Command("penstock.cli.doctor.command", "Check whether a broker runs well on this machine."),
     "bench": Command("penstock.cli.bench.commands", "Measure any Kafka-protocol broker."),
     "completion": Command("penstock.cli.completion.command", "Print a script that lets a shell complete."),

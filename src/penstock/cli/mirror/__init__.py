@@ -1,0 +1,1 @@
+"""``penstock mirror``: topics and groups of one cluster kept in another, on Spark."""
