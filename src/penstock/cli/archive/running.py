@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from penstock.spark.pipelines.reporting.progress import FlowProgress
 
 POLL_SECONDS = 0.25
+STOP_PATIENCE_SECONDS = 30.0
+"""How long a stop waits for a micro-batch that runs; what is cut off is done again at the next start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +95,14 @@ def _watch(query: "StreamingQuery", *, as_json: bool) -> int:
     """Tell of every micro-batch; how many records there were."""
     pause = threading.Event()
     rows, last = 0, -1
+    deadline = float("inf")
     with StopSignals() as signals:
         is_over = False
         while not is_over:
-            is_over = signals.is_asked or not query.isActive
+            if signals.is_asked:
+                deadline = min(deadline, time.monotonic() + STOP_PATIENCE_SECONDS)
+            is_late = time.monotonic() > deadline
+            is_over = not query.isActive or (signals.is_asked and (is_late or not _is_busy(query)))
             for progress in _news(query, last):
                 rows, last = rows + progress.rows, progress.batch
                 _tell(progress, as_json=as_json)
@@ -105,6 +112,10 @@ def _watch(query: "StreamingQuery", *, as_json: bool) -> int:
     if error is not None:
         raise error
     return rows
+
+
+def _is_busy(query: "StreamingQuery") -> bool:
+    return bool(query.status.get("isTriggerActive"))
 
 
 def _news(query: "StreamingQuery", last: int) -> "Iterator[FlowProgress]":
