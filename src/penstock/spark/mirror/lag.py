@@ -1,10 +1,9 @@
 """How far copies are behind."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from penstock.client import Admin, TopicPartition
-from penstock.spark.mirror.offset_map import Entries, MirroredPartition
+from penstock.client import Admin, OffsetResetPolicy, TopicPartition
+from penstock.spark.mirror.offset_map import Entries
 
 
 class PartitionLag(NamedTuple):
@@ -15,7 +14,7 @@ class PartitionLag(NamedTuple):
     copy: str
     source_end: int
     mirrored: int
-    """The offset at the source up to which everything is at the target."""
+    """The offset at the source up to which everything that is still there is at the target."""
     at_ms: int
     """When that was written down."""
 
@@ -32,22 +31,17 @@ def partition_lags(source: Admin, source_id: str, entries: Entries) -> list[Part
     present = [partition for partition in mirrored if partition.topic in topics]
     if not present:
         return []
-    ends = source.list_offsets({TopicPartition(each.topic, each.partition) for each in present})
-    return [_lag(each, entries, ends[TopicPartition(each.topic, each.partition)]) for each in present]
-
-
-def total_lag(lags: Iterable[PartitionLag]) -> int:
-    """Of all partitions together."""
-    return sum(each.lag for each in lags)
-
-
-def _lag(partition: MirroredPartition, entries: Entries, source_end: int) -> PartitionLag:
-    entry = entries[partition]
-    return PartitionLag(
-        topic=partition.topic,
-        partition=partition.partition,
-        copy=partition.copy,
-        source_end=source_end,
-        mirrored=entry.points[-1].source,
-        at_ms=entry.at_ms,
-    )
+    names = {each: TopicPartition(each.topic, each.partition) for each in present}
+    firsts = source.list_offsets(names.values(), OffsetResetPolicy.EARLIEST)
+    ends = source.list_offsets(names.values())
+    return [
+        PartitionLag(
+            topic=each.topic,
+            partition=each.partition,
+            copy=each.copy,
+            source_end=ends[name],
+            mirrored=max(entries[each].points[-1].source, firsts[name]),
+            at_ms=entries[each].at_ms,
+        )
+        for each, name in names.items()
+    ]

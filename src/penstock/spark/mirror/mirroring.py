@@ -23,6 +23,7 @@ from penstock.spark.mirror.group_sync import GroupChange, GroupSync
 from penstock.spark.mirror.lag import PartitionLag, partition_lags
 from penstock.spark.mirror.naming import OWN_GROUPS_PREFIX, Renaming, Selection
 from penstock.spark.mirror.offset_map import OffsetMap, read_map
+from penstock.spark.mirror.ownership import claim_storage
 from penstock.spark.mirror.topic_sync import TopicChange, TopicSync
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Mirror:
         With another storage a mirror goes on behind the last sync points, so the batch that was under way
         when it ended may be copied twice.
         """
+        claim_storage(open_store(storage, spark), self._clusters, self._plan.renaming)
         checkpoint = f"{storage.rstrip('/')}/checkpoint"
         self._batches = BatchMirror(
             self._topics,
