@@ -1,11 +1,30 @@
 """The two clusters of a mirror: where they are, who they are, and how they are asked."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
-from penstock.client import Admin
+from penstock.client import Admin, PenstockClientError
 from penstock.spark.mirror.errors import MirrorError
+
+PATIENCE_SECONDS_MAX = 10.0
+_RETRY_SECONDS = 0.2
+
+Answer = TypeVar("Answer")
+
+
+def patiently(ask: Callable[[], Answer]) -> Answer:
+    """The answer, also if it needs some attempts: coordinators move, and come up with their first group."""
+    deadline = time.monotonic() + PATIENCE_SECONDS_MAX
+    while True:
+        try:
+            return ask()
+        except PenstockClientError as error:
+            if not error.is_retriable or time.monotonic() > deadline:
+                raise
+        time.sleep(_RETRY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.client import OffsetResetPolicy, PenstockClientError, TopicPartition
-from penstock.spark.mirror.clusters import Clusters
+from penstock.spark.mirror.clusters import Clusters, patiently
 from penstock.spark.mirror.naming import Renaming, Selection
 from penstock.spark.mirror.offset_map import Entries, MirroredPartition
 from penstock.spark.mirror.sync_points import translated, translated_back
@@ -54,11 +54,11 @@ class GroupSync:
 
     def _carry(self, group: str, *, entries: Entries, reverse: Entries) -> GroupChange | None:
         target = self.clusters.target.admin
-        committed = self.clusters.source.admin.group_offsets(group)
+        committed = patiently(lambda: self.clusters.source.admin.group_offsets(group))
         wanted = self.positions(committed, entries=entries, reverse=reverse)
         if not wanted:
             return None
-        present = target.group_offsets(group)
+        present = patiently(lambda: target.group_offsets(group))
         firsts = target.list_offsets(wanted, OffsetResetPolicy.EARLIEST)
         ahead = {
             partition: max(offset, firsts[partition])
@@ -68,8 +68,8 @@ class GroupSync:
         if not ahead:
             return None
         try:
-            target.alter_group_offsets(group, ahead)
-        except PenstockClientError as error:  # A member has come since they were listed.
+            patiently(lambda: target.alter_group_offsets(group, ahead))
+        except PenstockClientError as error:  # Such as that a member has come since they were listed.
             return GroupChange(group=group, offsets={}, refusal=str(error))
         return GroupChange(group=group, offsets=ahead)
 
