@@ -53,9 +53,7 @@ COMMANDS = {
         "Analyze what topics hold, check stored files.",
     ),
     "pipeline": Command("penstock.cli.pipeline.commands", "Write, check, run and watch pipelines on Spark."),
-    "archive": Command(
-        "penstock.cli.archive.commands", "Keep topics as Parquet files: archive, merge, list and replay them."
-    ),
+    "archive": Command("penstock.cli.archive.commands", "Keep topics as Parquet files, and replay them."),
     "mirror": Command("penstock.cli.mirror.commands", "Keep topics and groups of one cluster in another."),
     "doctor": Command("penstock.cli.doctor.command", "Check whether a broker runs well on this machine."),
     "bench": Command("penstock.cli.bench.commands", "Measure any Kafka-protocol broker."),

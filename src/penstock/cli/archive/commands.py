@@ -35,7 +35,7 @@ SourceOption = Annotated[
     typer.Option("--option", metavar="KEY=VALUE", help="An option of the data source; repeatable."),
 ]
 
-archive_app = new_app("Keep topics as Parquet files: archive, merge, list and replay them.")
+archive_app = new_app("Keep topics as Parquet files, and replay them.")
 
 
 def attach(app: typer.Typer) -> None:
