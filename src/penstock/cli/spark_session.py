@@ -1,10 +1,12 @@
 """The Spark that a command works with: started for it, ended with it, quiet, and with a bar of its tasks."""
 
 import logging
+import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -35,17 +37,19 @@ def spark_session(
     master: str | None = None,
     conf: Mapping[str, str] | None = None,
     is_short: bool = False,
+    is_quiet: bool = False,
 ) -> "Iterator[SparkSession]":
     """A session, ended afterwards unless the program had it before.
 
     ``is_short`` is for commands that end within a minute: Java then compiles quickly rather than well.
+    ``is_quiet`` keeps away what Java and workers write by themselves, for commands that soon end.
     """
     require_spark(name)
     from penstock.spark.sessions.running import active_session, shutdown
     from penstock.spark.sessions.session import session
 
     is_ours = active_session() is None
-    with working("Starting Spark"):
+    with _children_muted() if is_ours and is_quiet else nullcontext(), working("Starting Spark"):
         spark = session(name, master, short=is_short, conf=dict(conf or {}))
     if is_ours:
         spark.sparkContext.setLogLevel("ERROR")
@@ -106,6 +110,29 @@ def _watch(spark: "SparkSession", show: Callable[[int, int], None], stopping: th
         if known:
             done = sum(stage.numCompletedTasks for stage in known)
             show(done, sum(stage.numTasks for stage in known))
+
+
+@contextmanager
+def _children_muted() -> Iterator[None]:
+    """Processes that are started meanwhile write their errors to a file, for as long as they live.
+
+    Java warns of its own modules, and workers of Spark tell that they were ended. What goes wrong comes back
+    as an exception; only if nothing starts at all is the file shown.
+    """
+    with (
+        tempfile.TemporaryFile() as errors,
+        os.fdopen(os.dup(2), "w") as terminal,
+        redirect_stderr(terminal),
+    ):
+        os.dup2(errors.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            errors.seek(0)
+            terminal.write(errors.read().decode(errors="replace"))
+            raise
+        finally:
+            os.dup2(terminal.fileno(), 2)
 
 
 @contextmanager

@@ -52,6 +52,7 @@ COMMANDS = {
         "penstock.cli.storage.commands",
         "Analyze what topics hold, check stored files.",
     ),
+    "search": Command("penstock.cli.search.command", "Find records by SQL or text, on Spark."),
     "pipeline": Command("penstock.cli.pipeline.commands", "Write, check, run and watch pipelines on Spark."),
     "archive": Command("penstock.cli.archive.commands", "Keep topics as Parquet files, and replay them."),
     "mirror": Command("penstock.cli.mirror.commands", "Keep topics and groups of one cluster in another."),

@@ -43,10 +43,10 @@ def json_fields(message: "Message") -> dict[str, Any]:
         "partition": message.partition(),
         "offset": message.offset(),
         "timestamp": timestamp if timestamp_type else None,
-        **_text_or_base64("key", message.key()),
-        **_text_or_base64("value", message.value()),
+        **text_or_base64("key", message.key()),
+        **text_or_base64("value", message.value()),
         "headers": [
-            {"name": name, **_text_or_base64("value", value)} for name, value in message.headers() or []
+            {"name": name, **text_or_base64("value", value)} for name, value in message.headers() or []
         ],
     }
 
@@ -97,7 +97,8 @@ _FIELDS: dict[bytes, Formatter] = {
 }
 
 
-def _text_or_base64(name: str, data: bytes | None) -> dict[str, str | None]:
+def text_or_base64(name: str, data: bytes | None) -> dict[str, str | None]:
+    """Bytes under ``name`` as JSON can hold them."""
     if data is None:
         return {name: None}
     try:

@@ -45,7 +45,7 @@ def analyse_on_spark(wanted: SparkAnalysis) -> None:
     """Count, print, and write what files were asked for."""
     if wanted.archive is None and wanted.data_directory is None:
         _require_topics(wanted)
-    with spark_session("penstock storage analyze", master=wanted.master) as spark:
+    with spark_session("penstock storage analyze", master=wanted.master, is_quiet=True) as spark:
         from penstock.spark.analysis import analyse
 
         with told_in_a_sentence(), tasks_shown(spark, "Counting records"):

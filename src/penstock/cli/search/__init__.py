@@ -1,0 +1,1 @@
+"""``penstock search``: records found by all cores of a Spark."""
