@@ -263,3 +263,22 @@ def test_troubles_are_logged_and_explain_a_timeout(caplog: pytest.LogCaptureFixt
             producer.flush(0.2)
         with pytest.raises(RequestTimedOut):
             producer.close(0.1)
+
+
+def test_statistics_that_come_meanwhile_are_not_taken_for_records(broker: str, topic: str) -> None:
+    is_over = threading.Event()
+
+    def be_busy() -> None:  # Whoever flushes gets to look at the result some milliseconds later.
+        while not is_over.is_set():
+            pass
+
+    busy = threading.Thread(target=be_busy)
+    busy.start()
+    try:
+        with Producer(bootstrap_servers=broker, kafka={"statistics.interval.ms": 20}) as producer:
+            for _ in range(40):
+                producer.send(topic, b"x")
+                producer.flush(30)
+    finally:
+        is_over.set()
+        busy.join()

@@ -1,6 +1,7 @@
 """What producers share: settings, serializing, choosing a partition, giving librdkafka a record."""
 
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -94,11 +95,16 @@ class RecordSender:
 
     def _flushed(self, seconds: float) -> int:
         """Wait for everything on its way; how many records are left after so long."""
+        deadline = monotonic() + seconds
         try:
             self._raw.flush(seconds)
+            # Statistics count as well until they are fetched: what came since then is not left behind.
+            while (left := len(self._raw)) and monotonic() < deadline:
+                self._raw.flush(max(0.0, deadline - monotonic()))
         except KafkaException as error:
             self._trouble.note(error.args[0])
-        return len(self._raw)
+            left = len(self._raw)
+        return left
 
     def _purge(self, seconds: float) -> None:
         """Have everything on its way fail now."""
