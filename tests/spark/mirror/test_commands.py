@@ -77,7 +77,7 @@ def test_mirror_takes_up_new_topics_until_it_is_interrupted_and_goes_on_from_the
 
     forget_last_commit(tmp_path / "storage" / "checkpoint" / "commits")
     again = terminal.must(*run, *storage, "--available-now")
-    assert again.output.splitlines()[-1] == "10 records read  lag 0"
+    assert again.output.splitlines()[-1] == "10 records copied  lag 0"
     with Admin(bootstrap_servers=west.bootstrap_servers) as admin:
         ends = admin.list_offsets([("east.orders", 0), ("east.payments", 0)])
     assert set(ends.values()) == {11}  # ten records and the end of their transaction

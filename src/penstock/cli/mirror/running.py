@@ -124,8 +124,6 @@ class _Watch:
         self._signals = signals
         self._every_seconds = every_seconds
         self._as_json = as_json
-        self._records = 0
-        self._last_batch = -1
 
     def until_over(self) -> None:
         """Return when the query has ended, or somebody asked for it."""
@@ -154,7 +152,6 @@ class _Watch:
 
     def keep_up(self) -> None:
         """Bring topics and groups in step, and tell of it."""
-        self._count()
         upkeep = self._mirror.keep_up()
         if self._as_json:
             self._print_json(upkeep)
@@ -164,14 +161,15 @@ class _Watch:
             lag = sum(each.lag for each in upkeep.lags)
             behind = [f"{each.topic}-{each.partition} {each.lag:,}" for each in upkeep.lags if each.lag]
             print(
-                f"{self._records:,} records read  lag {lag:,}" + (f": {', '.join(behind)}" if behind else "")
+                f"{self._mirror.records:,} records copied  lag {lag:,}"
+                + (f": {', '.join(behind)}" if behind else "")
             )
         sys.stdout.flush()
 
     def _print_json(self, upkeep: "Upkeep") -> None:
         print_json_line(
             {
-                "records": self._records,
+                "records": self._mirror.records,
                 **lags_as_json(upkeep.lags),
                 "topics": [str(change) for change in upkeep.topics],
                 "groups": [
@@ -186,9 +184,3 @@ class _Watch:
                 ],
             }
         )
-
-    def _count(self) -> None:
-        for report in self._query.recentProgress:
-            if report.batchId > self._last_batch:
-                self._records += report.numInputRows
-                self._last_batch = report.batchId

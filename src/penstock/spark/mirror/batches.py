@@ -58,6 +58,8 @@ class BatchMirror:
         self._meant: set[str] = set()
         self._busy = threading.Lock()
         self._is_over = False
+        #: How many records batches had so far, those that the target had already among them.
+        self.records = 0
 
     def finish(self, timeout_seconds: float) -> None:
         """Let the batch end that is under way, if it does so in time, and begin no other."""
@@ -79,7 +81,7 @@ class BatchMirror:
         spans = {partition: span for partition, span in every.items() if partition.topic in self._meant}
         if not spans:
             return
-        counts = self._copy(rows, batch_id, spans)
+        records, counts = self._copy(rows, batch_id, spans)
         mirrored = self._topics.mirrored(spans)
         places = {
             partition: TopicPartition(name.copy, name.partition) for partition, name in mirrored.items()
@@ -91,6 +93,7 @@ class BatchMirror:
                 for partition, span in spans.items()
             }
         )
+        self.records += records
 
     def _cover(self, spans: Mapping[TopicPartition, Span]) -> None:
         """See that the target has all partitions: topics may be younger than the last look at them."""
@@ -101,7 +104,8 @@ class BatchMirror:
 
     def _copy(
         self, rows: "DataFrame", batch_id: int, spans: Mapping[TopicPartition, Span]
-    ) -> dict[TopicPartition, "_Count"]:
+    ) -> tuple[int, dict[TopicPartition, "_Count"]]:
+        """How many records there were, and those of each partition."""
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
@@ -114,7 +118,8 @@ class BatchMirror:
         )
         numbered = list(spans)[:COUNTED_PARTITIONS_MAX]
         counting = Observation()
-        counted = records.observe(counting, *(_counter(number, each) for number, each in enumerate(numbered)))
+        counters = (_counter(number, each) for number, each in enumerate(numbered))
+        counted = records.observe(counting, F.count(F.lit(1)).alias("records"), *counters)
         name = F.concat(F.lit(renaming.prefix), F.col("topic"), F.lit(renaming.suffix))
         counted.withColumn("topic", name).select(*_COLUMNS).write.format("penstock").mode("append").options(
             **{"kafka.bootstrap.servers": clusters.target.bootstrap_servers},
@@ -122,7 +127,8 @@ class BatchMirror:
             txnVersion=str(batch_id),
         ).save()
         found: dict[str, Any] = counting.get
-        return {each: _Count(*found[f"p{number}"]) for number, each in enumerate(numbered)}
+        counts = {each: _Count(*found[f"p{number}"]) for number, each in enumerate(numbered)}
+        return int(found["records"]), counts
 
 
 class _Count(NamedTuple):

@@ -130,6 +130,11 @@ class Mirror:
             self._batches.finish(FINISH_SECONDS_MAX)
         query.stop()
 
+    @property
+    def records(self) -> int:
+        """How many were copied since the start; a batch that is tried again counts again."""
+        return 0 if self._batches is None else self._batches.records
+
     def keep_topics(self) -> list[TopicChange]:
         """Bring topics in step; the stream does so itself only for those that it has records of."""
         topics = self._topics.topics()
