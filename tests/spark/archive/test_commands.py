@@ -70,8 +70,6 @@ def test_topic_is_archived_merged_listed_and_replayed(
     assert listed[:3] == [topic, "60", "1"]
 
     words = ("archive", "replay", topic, "--from", path, "--to", f"{topic}-again")
-    counts = terminal.must(*words, "--dry-run", "--json").json()
-    assert sum(count["records"] for count in counts) == 60
     assert "60 records would be replayed" in terminal.must(*words, "--dry-run").output
     refused = terminal.run(*words)
     assert refused.code == 2
