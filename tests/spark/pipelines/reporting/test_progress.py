@@ -68,6 +68,25 @@ def test_progress_of_nothing_is_idle_and_knows_no_lag() -> None:
     assert progress.watermark is None
 
 
+def test_progress_through_spark_connect_is_summed_up_from_the_sources() -> None:
+    source = {
+        "numInputRows": 4,
+        "processedRowsPerSecond": 8.0,
+        "endOffset": '{"t":{"0":3}}',
+        "latestOffset": '{"t":{"0":5}}',
+    }
+    report = {
+        "batchId": 0,
+        "timestamp": "t",
+        "durationMs": {"addBatch": 1},
+        "sources": [source, {"endOffset": "-"}],
+    }
+
+    progress = progress_of("shop", "f", report)
+
+    assert (progress.rows, progress.rows_per_second, progress.lag) == (4, 8.0, 2)
+
+
 def test_watermark_that_nothing_has_moved_is_none() -> None:
     report = {**REPORT, "eventTime": {"watermark": "1970-01-01T00:00:00.000Z"}}
 

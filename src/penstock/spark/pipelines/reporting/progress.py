@@ -1,11 +1,12 @@
 """The progress of a flow in numbers that mean something: rates, lag, watermark, state, what left sideways."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from penstock.spark.pipelines.running.checkpoints import plain_offsets
+from penstock.spark.pipelines.running.checkpoints import Offsets, plain_offsets
 from penstock.spark.pipelines.running.side_outputs import BatchSigns
 from penstock.spark.pipelines.steps.observing import COUNT
 
@@ -63,9 +64,9 @@ def progress_of(pipeline: str, flow: str, report: Mapping[str, Any]) -> FlowProg
         query_id=str(report.get("id", "")),
         batch=int(report["batchId"]),
         timestamp=str(report["timestamp"]),
-        rows=int(report.get("numInputRows") or 0),
-        rows_per_second=_number(report.get("processedRowsPerSecond")),
-        input_rows_per_second=_number(report.get("inputRowsPerSecond")),
+        rows=int(_of_sources(report, "numInputRows")),
+        rows_per_second=_of_sources(report, "processedRowsPerSecond"),
+        input_rows_per_second=_of_sources(report, "inputRowsPerSecond"),
         duration_ms=int(
             (report.get("durationMs") or {}).get("triggerExecution", report.get("batchDuration") or 0)
         ),
@@ -88,17 +89,35 @@ def watermark_behind_ms(progress: FlowProgress, *, now_ms: int) -> int | None:
     return now_ms - round(datetime.fromisoformat(progress.watermark).timestamp() * 1000)
 
 
+def _of_sources(report: Mapping[str, Any], name: str) -> float:
+    """A number of the whole; Spark Connect reports it for each source only."""
+    total = report.get(name)
+    if total is not None:
+        return _number(total)
+    return sum(_number(source.get(name)) for source in report.get("sources") or ())
+
+
 def _lags(sources: Any) -> dict[str, int] | None:
     """Records between where the micro-batch ended and the end of each partition."""
     lags: dict[str, int] = {}
     is_known = False
     for source in sources:
-        end, latest = plain_offsets(source.get("endOffset")), plain_offsets(source.get("latestOffset"))
+        end, latest = (_document_offsets(source.get(name)) for name in ("endOffset", "latestOffset"))
         for topic, numbers in latest.items():
             for number, offset in numbers.items():
                 is_known = True
                 lags[f"{topic}-{number}"] = max(0, offset - end.get(topic, {}).get(number, offset))
     return lags if is_known else None
+
+
+def _document_offsets(value: Any) -> Offsets:
+    """Offsets are JSON, or text of JSON through Spark Connect; other sources have other things."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except json.JSONDecodeError:
+            return {}
+    return plain_offsets(value)
 
 
 def _asides(metrics: Mapping[str, Any]) -> dict[str, int]:

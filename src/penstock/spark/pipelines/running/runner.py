@@ -130,7 +130,17 @@ class Runner:
     def _stop_all(self) -> None:
         for watched in self._watched:
             if not watched.is_over:
-                self._tell(watched.stop(patience_seconds=STOP_PATIENCE_SECONDS))
+                self._stop(watched)
+
+    def _stop(self, watched: WatchedFlow) -> None:
+        """Stop one flow; whatever goes wrong with it, the others are still to be stopped."""
+        try:
+            self._tell(watched.stop(patience_seconds=STOP_PATIENCE_SECONDS))
+        except Exception as error:
+            self._failed(watched.flow, failure_of(watched.flow.name, error))
+            return
+        if watched.failure is not None:
+            self._failed(watched.flow, watched.failure, is_told=True)
 
     def _tell(self, events: Iterable[Event]) -> None:
         for event in events:

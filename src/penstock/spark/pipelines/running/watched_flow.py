@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.spark.pipelines.model import Flow
@@ -46,7 +47,7 @@ class WatchedFlow:
         for progress in self._new_reports():
             yield FlowProgressed(progress)
         yield from self._side_events(is_last=not is_active)
-        if not is_active:
+        if not is_active and not self.is_over:
             yield self._end()
 
     def stop(self, *, patience_seconds: float) -> Iterator[Event]:
@@ -58,8 +59,9 @@ class WatchedFlow:
         for progress in self._new_reports():
             yield FlowProgressed(progress)
         yield from self._side_events(is_last=True)
-        self.is_over = True
-        yield FlowEnded(self.flow.name)
+        if not self.is_over:
+            self.is_over = True
+            yield FlowEnded(self.flow.name)
 
     def _is_busy(self) -> bool:
         return bool(self._query.status.get("isTriggerActive"))
@@ -77,11 +79,24 @@ class WatchedFlow:
         if self._sides is None:
             return
         until = None if is_last else max(self._signs, default=-1)
-        for topic, count in self._sides.catch_up(self._signs, until=until).items():
+        try:
+            written = self._sides.catch_up(self._signs, until=until)
+            if is_last:
+                self._sides.save()
+        except Exception as error:
+            yield self._fail_beside(error)
+            return
+        for topic, count in written.items():
             if count:
                 yield RecordsLeft(self.flow.name, topic, count)
-        if is_last:
-            self._sides.save()
+
+    def _fail_beside(self, error: Exception) -> Event:
+        """A flow whose side outputs cannot be written does not go on without them; it resumes with them."""
+        self._query.stop()
+        self.is_over = True
+        found = failure_of(self.flow.name, error)
+        self.failure = replace(found, step=found.step or "side output")
+        return FlowFailed(self.failure)
 
     def _new_reports(self) -> Iterator[FlowProgress]:
         for report in self._fresh():
