@@ -5,7 +5,7 @@ All aggregates are made of these few columns, so that topics are read once, howe
 
 from typing import TYPE_CHECKING
 
-from penstock.spark.analysis.value_kinds import Kind, kind_of, parsed_json, type_of
+from penstock.spark.analysis.value_kinds import Kind, kind_of, parsed_json, schema_id, type_of
 from penstock.spark.columns.schema import COLUMNS as TOPIC_COLUMNS
 
 if TYPE_CHECKING:
@@ -52,38 +52,39 @@ def facts_of_archived(rows: "DataFrame") -> "DataFrame":
 
 
 def _facts(rows: "DataFrame") -> "DataFrame":
+    """In three steps, each of which needs what the last has found: so nothing is computed twice."""
     from pyspark.sql import functions as F
 
-    value, parsed = F.col("value"), F.col("parsed")
-    kind = kind_of(value, parsed)
-    is_first = F.coalesce(F.col("batchIndex") == 0, F.lit(False))
-    return rows.withColumn("parsed", parsed_json(value)).select(
+    value, parsed, schema = F.col("value"), F.col("parsed"), F.col("schema")
+    looked_at = rows.withColumns({"parsed": parsed_json(value), "schema": schema_id(value)})
+    known = looked_at.select(
         "topic",
         "partition",
         "offset",
         "key",
+        "value",
         F.unix_millis("timestamp").alias("millis"),
         F.col("recordBytes").alias("bytes"),
-        value.isNull().alias("is_tombstone"),
-        kind.alias("kind"),
-        type_of(value, parsed).alias("type"),
-        F.when((kind == Kind.BINARY) & _is_sampled(value, is_first), value).alias("sample"),
+        kind_of(value, parsed, schema).alias("kind"),
+        type_of(parsed, schema).alias("type"),
         F.col("batchOffset").alias("batch_offset"),
-        is_first.alias("is_first"),
+        F.coalesce(F.col("batchIndex") == 0, F.lit(False)).alias("is_first"),
         F.col("batchBytes").alias("batch_bytes"),
         F.col("batchPayloadBytes").alias("payload_bytes"),
         "compression",
         F.col("isTransactional").alias("is_transactional"),
         F.col("isControl").alias("is_control"),
     )
+    sample = F.when((F.col("kind") == Kind.BINARY) & _is_sampled(), value)
+    return known.withColumns({"is_tombstone": value.isNull(), "sample": sample}).drop("value")
 
 
-def _is_sampled(value: "Column", is_first: "Column") -> "Column":
+def _is_sampled() -> "Column":
     """A few, spread evenly: of each batch the first, and of all others one in sixteen."""
     from pyspark.sql import functions as F
 
     is_chosen = F.pmod(F.xxhash64("partition", "offset"), F.lit(_SAMPLED_OF)) == 0
-    return (F.octet_length(value) <= _SAMPLE_BYTES_MAX) & (is_first | is_chosen)
+    return (F.octet_length("value") <= _SAMPLE_BYTES_MAX) & (F.col("is_first") | is_chosen)
 
 
 def _size_alone() -> "Column":

@@ -47,37 +47,39 @@ def parsed_json(value: "Column") -> "Column":
     return F.when(begins.startswith("{") | begins.startswith("["), F.try_parse_json(text))
 
 
-def kind_of(value: "Column", parsed: "Column") -> "Column":
-    """The ``Kind`` of a value, of which ``parsed_json`` has been taken."""
+def schema_id(value: "Column") -> "Column":
+    """The number of the schema that a value begins with; null if it does not begin so."""
+    from pyspark.sql import functions as F
+
+    begins = value.startswith(F.lit(b"\x00")) & (F.octet_length(value) >= _REGISTRY_BYTES_MIN)
+    number = F.conv(F.hex(F.substring(value, 2, 4)), 16, 10).cast("bigint")
+    return F.when(begins, F.nullif(F.when(number <= SCHEMA_ID_MAX, number), F.lit(0)))
+
+
+def kind_of(value: "Column", parsed: "Column", schema: "Column") -> "Column":
+    """The ``Kind`` of a value, of which ``parsed_json`` and ``schema_id`` have been taken."""
     from pyspark.sql import functions as F
 
     is_text = F.is_valid_utf8(value) & ~value.cast("string").rlike(_CONTROLS)
     return (
         F.when(value.isNull(), Kind.TOMBSTONE)
         .when(F.octet_length(value) == 0, Kind.EMPTY)
-        .when(_schema_id(value).isNotNull(), Kind.REGISTRY)
         .when(parsed.isNotNull(), Kind.JSON)
+        .when(schema.isNotNull(), Kind.REGISTRY)
         .when(is_text, Kind.TEXT)
         .otherwise(Kind.BINARY)
     )
 
 
-def type_of(value: "Column", parsed: "Column") -> "Column":
+def type_of(parsed: "Column", schema: "Column") -> "Column":
     """What a value says of itself: a field of JSON, or the number of its schema; null if nothing."""
     from pyspark.sql import functions as F
 
     fields = [F.try_variant_get(parsed, f"$['{name}']", "string") for name in TYPE_FIELDS]
-    return F.left(
-        F.coalesce(F.concat(F.lit("schema "), _schema_id(value)), *fields), F.lit(TYPE_CHARACTERS_MAX)
+    named = F.when(parsed.isNotNull(), F.coalesce(*fields)).when(
+        schema.isNotNull(), F.concat(F.lit("schema "), schema)
     )
-
-
-def _schema_id(value: "Column") -> "Column":
-    from pyspark.sql import functions as F
-
-    number = F.conv(F.hex(F.substring(value, 2, 4)), 16, 10).cast("bigint")
-    begins = (F.octet_length(value) >= _REGISTRY_BYTES_MIN) & (F.hex(F.substring(value, 1, 1)) == "00")
-    return F.when(begins & number.between(1, SCHEMA_ID_MAX), number)
+    return F.left(named, F.lit(TYPE_CHARACTERS_MAX))
 
 
 def looks_like_protobuf(value: bytes) -> bool:
