@@ -45,7 +45,7 @@ sim: .venv/.dev  ## SEEDS simulated disks, Raft clusters and whole brokers that 
 	$(BIN)/python -m penstock.sim cluster --seeds $(SEEDS)
 
 chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -9 rounds
-	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos --timeout 1800
+	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos tests/spark/windows tests/spark/connector --timeout 1800
 
 interop: .venv/.dev  ## the client tests and the copy loop, unchanged, against NODES brokers
 	PENSTOCK_TEST_NODES=$(NODES) $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop tests/chaos/test_copy_loop.py

@@ -1,6 +1,5 @@
 """The Spark that a command works with: started for it, ended with it, quiet, and with a bar of its tasks."""
 
-import logging
 import os
 import sys
 import tempfile
@@ -137,7 +136,10 @@ def _children_muted() -> Iterator[None]:
 
 @contextmanager
 def _without_pages() -> Iterator[None]:
-    logger = logging.getLogger(_NOISY_LOGGER)
+    from pyspark.logger import PySparkLogger
+
+    # Made by PySpark's own class: a plain logger of that name would stay, and fail where PySpark uses it.
+    logger = PySparkLogger.getLogger(_NOISY_LOGGER)
     before = logger.disabled
     logger.disabled = True
     try:

@@ -1,4 +1,4 @@
-"""The jars of Spark's own Kafka connector: from a directory that is named, or from Maven where it can be had.
+"""The jars of Spark's own Kafka connector: from a directory that is named, or, in the long run, from Maven.
 
 The connector is of another release than Spark where its own is not to be had; it works all the same.
 """
@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.chaos.vitals import IS_LONG_RUN
 
 VARIABLE = "PENSTOCK_SPARK_KAFKA_JARS"
 FETCH_SECONDS_MAX = 60
@@ -25,9 +26,9 @@ def connector_jars(directory: Path) -> list[Path]:
     named = os.environ.get(VARIABLE)
     if named:
         return _found(Path(named))
-    maven = shutil.which("mvn")
+    maven = shutil.which("mvn") if IS_LONG_RUN else None
     if maven is None:
-        pytest.skip(f"{VARIABLE} names no directory of jars, and there is no mvn to fetch them")
+        pytest.skip(f"{VARIABLE} names no directory of jars; only the long run fetches them, with mvn")
     for artifact in ARTIFACTS:
         _fetch(maven, artifact, directory)
     return _found(directory)
