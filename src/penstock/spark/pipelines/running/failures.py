@@ -1,12 +1,14 @@
 """What went wrong with a flow, told by flow, step, cause and what to do."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.model.errors import PenstockError
 
-_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]\s*(.*)", re.DOTALL)
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+_WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "JOB_ABORTED", "STAGE_FAILED")
+"""Conditions that only say that there is another one inside."""
 _OURS = re.compile(r"penstock\.[\w.]*(?:Error|Exception|Failed)\w*: (.*)")
 _LINE_MAX = 600
 
@@ -93,9 +95,9 @@ def cause_text(error: BaseException) -> str:
     text = str(error).strip()
     if ours := _OURS.findall(text):
         return _short(ours[-1])
-    match = _CONDITION.search(text)
-    if match is not None:
-        return _short(f"{match[2].strip().splitlines()[0]} ({match[1]})") if match[2].strip() else match[1]
+    for match in _conditions(text):
+        said = text[match.end() :].strip()
+        return _short(f"{said.splitlines()[0]} ({match[1]})") if said else match[1]
     lines = [line for line in text.splitlines() if line.strip()]
     return _short(lines[-1] if lines and lines[0].startswith("Traceback") else (lines or [repr(error)])[0])
 
@@ -105,10 +107,15 @@ def _short(text: str) -> str:
     return flat if len(flat) <= _LINE_MAX else f"{flat[: _LINE_MAX - 3]}..."
 
 
+def _conditions(text: str) -> Iterator[re.Match[str]]:
+    """Spark's names of what went wrong, the telling ones."""
+    return (match for match in _CONDITION.finditer(text) if not match[1].startswith(_WRAPPERS))
+
+
 def _advice(text: str) -> Advice:
-    for condition in _CONDITION.findall(text):
+    for condition in _conditions(text):
         for name, advice in _ADVICE.items():
-            if condition[0].startswith(name):
+            if condition[1].startswith(name):
                 return advice
     return Advice("")
 
