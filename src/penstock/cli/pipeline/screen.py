@@ -32,6 +32,8 @@ class FlowLine:
     flow: str
     state: str = "waiting"
     rows: int = 0
+    rows_per_second: float = 0.0
+    """Of the last micro-batch that had any."""
     late: int = 0
     aside: int = 0
     last: FlowProgress | None = None
@@ -44,6 +46,7 @@ class FlowLine:
             case FlowProgressed(progress):
                 self.last = progress
                 self.rows += progress.rows
+                self.rows_per_second = progress.rows_per_second if progress.rows else self.rows_per_second
                 self.late += progress.late_rows
             case RecordsLeft(_, _, count):
                 self.aside += count
@@ -62,7 +65,7 @@ class FlowLine:
             self.state,
             str(last.batch),
             f"{self.rows:,}",
-            f"{last.rows_per_second:,.0f}",
+            f"{self.rows_per_second:,.0f}",
             "-" if last.lag is None else f"{last.lag:,}",
             shown_watermark(last),
             shown_state(last),
@@ -80,7 +83,12 @@ def shown_state(progress: FlowProgress) -> str:
     """Rows and bytes of state."""
     if not progress.state_rows and not progress.state_bytes:
         return "-"
-    return f"{progress.state_rows:,} rows, {format_bytes(progress.state_bytes)}"
+    return f"{counted(progress.state_rows, 'row')}, {format_bytes(progress.state_bytes)}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 row``, ``2,000 rows``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def event_json(event: Event) -> dict[str, Any]:
@@ -106,7 +114,7 @@ def event_line(event: Event) -> str:
         case FlowProgressed(progress):
             return "" if progress.is_idle else _progress_line(progress)
         case RecordsLeft(flow, topic, count):
-            return f"{flow}  {count:,} records to {topic}"
+            return f"{flow}  {counted(count, 'record')} to {topic}"
         case FlowEnded(flow):
             return f"{flow}  ended"
         case FlowFailed(failure):
@@ -117,7 +125,7 @@ def _progress_line(progress: FlowProgress) -> str:
     parts = [
         progress.flow,
         f"batch {progress.batch}",
-        f"{progress.rows:,} rows",
+        counted(progress.rows, "row"),
         f"{progress.rows_per_second:,.0f} rows/s",
         f"{progress.duration_ms / 1000:.1f} s",
     ]

@@ -22,7 +22,7 @@ penstock.spark.reading.data_loss.DataLossError: orders-0 lost offsets 3 to 5: th
     [
         (PYTHON, "orders-0 lost offsets 3 to 5: they were removed."),
         (
-            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `x` cannot be resolved.\nat line 1;\n'Filter ...",
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `x` cannot be resolved. SQLSTATE: 42703; line\n'Filter",
             "A column `x` cannot be resolved. (UNRESOLVED_COLUMN.WITH_SUGGESTION)",
         ),
         ("Something\nelse", "Something"),

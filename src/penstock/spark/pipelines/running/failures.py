@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from penstock.model.errors import PenstockError
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
+_STATE = re.compile(r"\s*SQLSTATE: \w{5}.*$")
 _WRAPPERS = ("STREAM_FAILED", "FOREACH_BATCH_USER_FUNCTION_ERROR", "JOB_ABORTED", "STAGE_FAILED")
 """Conditions that only say that there is another one inside."""
 _OURS = re.compile(r"penstock\.[\w.]*(?:Error|Exception|Failed)\w*: (.*)")
@@ -96,8 +97,8 @@ def cause_text(error: BaseException) -> str:
     if ours := _OURS.findall(text):
         return _short(ours[-1])
     for match in _conditions(text):
-        said = text[match.end() :].strip()
-        return _short(f"{said.splitlines()[0]} ({match[1]})") if said else match[1]
+        said = _STATE.sub("", text[match.end() :].strip().partition("\n")[0])
+        return _short(f"{said} ({match[1]})") if said else match[1]
     lines = [line for line in text.splitlines() if line.strip()]
     return _short(lines[-1] if lines and lines[0].startswith("Traceback") else (lines or [repr(error)])[0])
 
