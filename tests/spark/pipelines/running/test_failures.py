@@ -22,8 +22,8 @@ penstock.spark.reading.data_loss.DataLossError: orders-0 lost offsets 3 to 5: th
     [
         (PYTHON, "orders-0 lost offsets 3 to 5: they were removed."),
         (
-            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `x` cannot be resolved. SQLSTATE: 42703; line\n'Filter",
-            "A column `x` cannot be resolved. (UNRESOLVED_COLUMN.WITH_SUGGESTION)",
+            "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `x` is unknown. SQLSTATE: 42703; line\n'Filter",
+            "A column `x` is unknown. (UNRESOLVED_COLUMN.WITH_SUGGESTION)",
         ),
         ("Something\nelse", "Something"),
         ("", "ValueError('')"),
