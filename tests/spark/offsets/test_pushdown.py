@@ -56,7 +56,7 @@ def bounds_of(*filters: Filter) -> Bounds:
         (IsNotNull(TOPIC), EVERYTHING),
         (IsNotNull(OFFSET), EVERYTHING),
     ],
-    ids=str,
+    ids=lambda given: type(given).__name__,
 )
 def test_filter_that_is_kept_to_the_letter_is_not_left_to_spark(one: Filter, bounds: Bounds) -> None:
     assert take_filters([one]) == (bounds, [])
