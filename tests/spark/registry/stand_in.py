@@ -8,14 +8,12 @@ descriptor if asked for ``format=serialized``.
 import base64
 import hashlib
 import json
-import tempfile
 import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -120,21 +118,11 @@ class StandIn:
         return base64.b64encode(compile_proto(text, imports)).decode()
 
 
-def compile_proto(text: str, imports: dict[str, str] | None = None, name: str = "default.proto") -> bytes:
-    """The descriptor of one file, as protoc makes it."""
-    from google.protobuf.descriptor_pb2 import FileDescriptorSet
-    from grpc_tools import protoc
+def compile_proto(text: str, imports: dict[str, str] | None = None) -> bytes:
+    """The descriptor of one file, as protoc makes it; protoc is loaded where it is needed only."""
+    from tests.schemas.protobuf.protoc import compiled
 
-    with tempfile.TemporaryDirectory() as folder:
-        for file_name, content in {**(imports or {}), name: text}.items():
-            path = Path(folder, file_name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
-        included = Path(protoc.__file__).parent / "_proto"
-        output = Path(folder, "out")
-        arguments = ["protoc", f"-I{folder}", f"-I{included}", f"--descriptor_set_out={output}", name]
-        assert protoc.main(arguments) == 0, text
-        return bytes(FileDescriptorSet.FromString(output.read_bytes()).file[0].SerializeToString())
+    return compiled(text, imports).SerializeToString()
 
 
 def _kept(body: dict[str, Any]) -> dict[str, Any]:

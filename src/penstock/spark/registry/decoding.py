@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.model.errors import UsageError
+from penstock.schemas.protobuf.parsing import parse_file
 from penstock.spark.registry.arrow_types import arrow_type
 from penstock.spark.registry.avro.decoding import avro_decoder
 from penstock.spark.registry.avro.parsing import parse_schema
@@ -19,8 +20,7 @@ from penstock.spark.registry.errors import SchemaUnsupportedError, UnreadableRec
 from penstock.spark.registry.lookup import Location, SchemaLookup, lookup_at, referred_by
 from penstock.spark.registry.payloads import Decoded, Payloads
 from penstock.spark.registry.protobuf.decoding import protobuf_decoder
-from penstock.spark.registry.protobuf.parsing import parse_file
-from penstock.spark.registry.protobuf.pool import message_descriptor, names_at
+from penstock.spark.registry.protobuf.messages import message_descriptor, names_at
 from penstock.spark.registry.reader_schemas import ReaderSchema, spark_type
 from penstock.spark.registry.registered import Format, RegisteredSchema
 from penstock.spark.registry.tags import Group, split

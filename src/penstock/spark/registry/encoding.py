@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import types as t
 
+from penstock.schemas.protobuf.parsing import parse_file
 from penstock.spark.registry.arrow_types import spark_type_of
 from penstock.spark.registry.avro.encoding import encode as encode_avro
 from penstock.spark.registry.avro.parsing import parse_schema
@@ -24,8 +25,7 @@ from penstock.spark.registry.binary_columns import joined, scalar
 from penstock.spark.registry.json_schema.spark_types import json_schema
 from penstock.spark.registry.lookup import Location, lookup_at, referred_by
 from penstock.spark.registry.protobuf.encoding import encode as encode_protobuf
-from penstock.spark.registry.protobuf.parsing import parse_file
-from penstock.spark.registry.protobuf.pool import message_descriptor, message_names, written_way
+from penstock.spark.registry.protobuf.messages import message_descriptor, message_names, written_way
 from penstock.spark.registry.protobuf.proto_text import proto_text
 from penstock.spark.registry.registered import Format, RegisteredSchema
 from penstock.spark.registry.wire_format import build_prefix

@@ -3,14 +3,15 @@
 ::
 
     UsageError
-    ├── SchemaUnsupportedError     a schema that cannot become columns, or is no schema at all
+    ├── InvalidSchema              a text that is no schema at all, out of ``penstock.schemas``
+    ├── SchemaUnsupportedError     a schema that cannot become columns
     ├── SchemaNotFoundError        the registry answered: there is no such schema
     ├── UnwritableValueError       a value does not fit into the schema it is written with
     └── SchemaRefusedError         the registry does not take a new schema: not valid, or not compatible
     OperatingError
     └── RegistryUnavailableError   the registry did not answer, or refused: nobody's record is to blame
 
-A record that cannot be read is no exception but a reason, kept beside the row. Only the first two become
+A record that cannot be read is no exception but a reason, kept beside the row. Only the first three become
 such reasons; an unavailable registry fails the task, so that Spark tries again, and no good record is ever
 sent to the dead letters because a server was away.
 """
@@ -19,7 +20,7 @@ from penstock.model.errors import OperatingError, PenstockError, UsageError
 
 
 class SchemaUnsupportedError(UsageError):
-    """A schema cannot be read, or has no counterpart among Spark's types."""
+    """A schema has no counterpart among Spark's types."""
 
 
 class SchemaNotFoundError(UsageError):

@@ -8,7 +8,7 @@ from penstock.spark.registry.avro.parsing import parse_schema
 from penstock.spark.registry.avro.spark_types import spark_type as avro_spark_type
 from penstock.spark.registry.json_schema.spark_types import spark_type as json_spark_type
 from penstock.spark.registry.lookup import SchemaLookup, referred_by
-from penstock.spark.registry.protobuf.pool import message_descriptor
+from penstock.spark.registry.protobuf.messages import message_descriptor
 from penstock.spark.registry.protobuf.spark_types import spark_type as protobuf_spark_type
 from penstock.spark.registry.registered import Format, RegisteredSchema
 

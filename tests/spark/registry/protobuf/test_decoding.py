@@ -15,7 +15,7 @@ from tests.spark.registry.protobuf.proto_samples import ALL_KINDS, PROTO2, messa
 from penstock.spark.registry.payloads import Decoded, payloads_of
 from penstock.spark.registry.protobuf.column_readers import ROUNDS_MAX
 from penstock.spark.registry.protobuf.decoding import protobuf_decoder
-from penstock.spark.registry.protobuf.pool import message_descriptor
+from penstock.spark.registry.protobuf.messages import message_descriptor
 from penstock.spark.registry.protobuf.row_decoding import RowDecoder
 
 ALL = message_descriptor(ALL_KINDS, {})

@@ -14,7 +14,7 @@ from penstock.model.errors import UsageError
 from penstock.spark.registry.payloads import payloads_of
 from penstock.spark.registry.protobuf.decoding import protobuf_decoder
 from penstock.spark.registry.protobuf.encoding import encode
-from penstock.spark.registry.protobuf.pool import message_descriptor
+from penstock.spark.registry.protobuf.messages import message_descriptor
 
 ALL = message_descriptor(ALL_KINDS, {})
 OLD = message_descriptor(PROTO2, {})

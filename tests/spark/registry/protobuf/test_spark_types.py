@@ -5,7 +5,7 @@ from pyspark.sql import types as t
 from tests.spark.registry.protobuf.proto_samples import ALL_KINDS
 
 from penstock.spark.registry.errors import SchemaUnsupportedError
-from penstock.spark.registry.protobuf.pool import message_descriptor
+from penstock.spark.registry.protobuf.messages import message_descriptor
 from penstock.spark.registry.protobuf.proto_text import proto_text
 from penstock.spark.registry.protobuf.spark_types import spark_type
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from penstock.schemas.avro.schema import Logical
 from penstock.spark.registry.avro.decimal_bytes import decimals
-from penstock.spark.registry.avro.schema import Logical
 from penstock.spark.registry.column_lists import NotInColumnsError, lists_of
 from penstock.spark.registry.cursor import Cursor, Mask
 from penstock.spark.registry.payloads import Offsets, Payloads, column_of

@@ -1,8 +1,8 @@
 """The decoder of what one Avro schema wrote as what another says."""
 
+from penstock.schemas.avro.schema import AvroType
 from penstock.spark.registry.avro.planning import plan
 from penstock.spark.registry.avro.row_decoding import RowDecoder
-from penstock.spark.registry.avro.schema import AvroType
 from penstock.spark.registry.column_lists import NotInColumnsError
 from penstock.spark.registry.mixed_decoding import MixedDecoder
 

@@ -14,10 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.spark.registry.avro.decimal_bytes import fixed_bytes, shortest_bytes
-from penstock.spark.registry.avro.null_paths import null_path
-from penstock.spark.registry.avro.rendering import render_raw
-from penstock.spark.registry.avro.schema import (
+from penstock.schemas.avro.schema import (
     MISSING,
     NULL,
     Array,
@@ -32,6 +29,9 @@ from penstock.spark.registry.avro.schema import (
     Union,
     type_name,
 )
+from penstock.spark.registry.avro.decimal_bytes import fixed_bytes, shortest_bytes
+from penstock.spark.registry.avro.null_paths import null_path
+from penstock.spark.registry.avro.rendering import render_raw
 from penstock.spark.registry.avro.spark_types import member_name, members
 from penstock.spark.registry.binary_columns import (
     as_lists,

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.schemas.avro.schema import Array, AvroType, Fixed, Logical, Map, Primitive, Record, Union
 from penstock.spark.registry.arrow_types import arrow_type
 from penstock.spark.registry.avro.decimal_bytes import decimals
-from penstock.spark.registry.avro.schema import Array, AvroType, Fixed, Logical, Map, Primitive, Record, Union
 from penstock.spark.registry.avro.spark_types import member_name, members, spark_type
 
 _MILLIS = {"timestamp-millis", "local-timestamp-millis"}

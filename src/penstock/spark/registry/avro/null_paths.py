@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from penstock.spark.registry.avro.schema import NULL, Array, AvroType, Map, Record, Union
+from penstock.schemas.avro.schema import NULL, Array, AvroType, Map, Record, Union
 from penstock.spark.registry.avro.spark_types import member_name, members
 
 

@@ -8,6 +8,22 @@ from typing import Any
 
 import pyarrow as pa
 
+from penstock.schemas.avro.schema import (
+    MISSING,
+    NULL,
+    Array,
+    AvroType,
+    Enumeration,
+    Field,
+    Fixed,
+    Logical,
+    Map,
+    Named,
+    Primitive,
+    Record,
+    Union,
+    type_name,
+)
 from penstock.spark.registry.arrow_types import arrow_type
 from penstock.spark.registry.avro.column_readers import (
     Booleans,
@@ -24,22 +40,6 @@ from penstock.spark.registry.avro.column_readers import (
     Symbols,
 )
 from penstock.spark.registry.avro.logical_columns import finished, written_type
-from penstock.spark.registry.avro.schema import (
-    MISSING,
-    NULL,
-    Array,
-    AvroType,
-    Enumeration,
-    Field,
-    Fixed,
-    Logical,
-    Map,
-    Named,
-    Primitive,
-    Record,
-    Union,
-    type_name,
-)
 from penstock.spark.registry.avro.spark_types import members, spark_type
 from penstock.spark.registry.avro.union_values import has_members, shape_of
 from penstock.spark.registry.column_lists import NotInColumnsError

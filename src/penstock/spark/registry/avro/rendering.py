@@ -6,7 +6,7 @@ what they stand for is made of whole columns, which is faster, and exact where f
 
 from typing import Any
 
-from penstock.spark.registry.avro.schema import (
+from penstock.schemas.avro.schema import (
     MISSING,
     Array,
     AvroType,

@@ -4,7 +4,7 @@ fastavro resolves the types of the specification record by record. It does not s
 microseconds, since both are longs, nor does it bound arrays whose items take no bytes.
 """
 
-from penstock.spark.registry.avro.schema import (
+from penstock.schemas.avro.schema import (
     NULL,
     Array,
     AvroType,

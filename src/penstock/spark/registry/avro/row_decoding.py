@@ -6,10 +6,10 @@ from typing import Any
 import fastavro
 import pyarrow as pa
 
+from penstock.schemas.avro.schema import AvroType
 from penstock.spark.registry.avro.logical_columns import finished, written_type
 from penstock.spark.registry.avro.rendering import render_raw
 from penstock.spark.registry.avro.resolution import check_bounded, check_meanings
-from penstock.spark.registry.avro.schema import AvroType
 from penstock.spark.registry.avro.union_values import has_members, shape_of
 from penstock.spark.registry.isolation import build_column
 from penstock.spark.registry.payloads import Decoded, Payloads

@@ -9,7 +9,7 @@ import re
 
 from pyspark.sql import types as t
 
-from penstock.spark.registry.avro.schema import (
+from penstock.schemas.avro.schema import (
     NULL,
     Array,
     AvroType,

@@ -7,7 +7,7 @@ types in unions as pairs of name and value, and the others are told apart by Pyt
 from collections.abc import Callable
 from typing import Any
 
-from penstock.spark.registry.avro.schema import (
+from penstock.schemas.avro.schema import (
     Array,
     AvroType,
     Enumeration,

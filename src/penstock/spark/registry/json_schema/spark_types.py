@@ -12,8 +12,8 @@ from typing import Any
 
 from pyspark.sql import types as t
 
+from penstock.schemas.json_schema.documents import Document, documents, follow
 from penstock.spark.registry.errors import SchemaUnsupportedError
-from penstock.spark.registry.json_schema.pointers import Document, documents, follow
 
 _SIMPLE: dict[str, t.DataType] = {
     "boolean": t.BooleanType(),

@@ -2,9 +2,9 @@
 
 import pytest
 
-from penstock.spark.registry.errors import SchemaUnsupportedError
-from penstock.spark.registry.protobuf.parsing import parse_file
-from penstock.spark.registry.protobuf.pool import message_descriptor, message_names, names_at
+from penstock.model.errors import UsageError
+from penstock.schemas.protobuf.parsing import parse_file
+from penstock.spark.registry.protobuf.messages import message_descriptor, message_names, names_at
 
 NESTED = """
 syntax = "proto3"; package shop;
@@ -21,7 +21,7 @@ message Second {}
 def test_first_message_is_meant_unless_one_is_named() -> None:
     assert message_descriptor(NESTED, {}).full_name == "shop.Order"
     assert message_descriptor(NESTED, {}, "shop.Order.Line").full_name == "shop.Order.Line"
-    with pytest.raises(SchemaUnsupportedError, match=r"no message 'x'; there are shop\.Order, "):
+    with pytest.raises(UsageError, match=r"no message 'x'; there are shop\.Order, "):
         message_descriptor(NESTED, {}, "x")
 
 
@@ -68,7 +68,7 @@ def test_imports_come_from_references_and_from_what_everybody_has() -> None:
     ],
 )
 def test_schema_that_is_not_whole_is_refused(text: str, words: str) -> None:
-    with pytest.raises(SchemaUnsupportedError, match=words):
+    with pytest.raises(UsageError, match=words):
         message_descriptor(text, {})
 
 
@@ -77,5 +77,5 @@ def test_files_that_import_each_other_are_refused() -> None:
         "a.proto": 'syntax = "proto3"; import "b.proto"; message A { B b = 1; }',
         "b.proto": 'syntax = "proto3"; import "a.proto"; message B { A a = 1; }',
     }
-    with pytest.raises(SchemaUnsupportedError, match=r"\.proto"):
+    with pytest.raises(UsageError, match=r"\.proto"):
         message_descriptor('syntax = "proto3"; import "a.proto"; message M { A a = 1; }', references)

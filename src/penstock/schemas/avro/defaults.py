@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from penstock.spark.registry.avro.schema import (
+from penstock.schemas.avro.schema import (
     MISSING,
     Array,
     AvroType,
@@ -11,10 +11,11 @@ from penstock.spark.registry.avro.schema import (
     Map,
     Primitive,
     Record,
+    RecordWithin,
     Union,
     type_name,
 )
-from penstock.spark.registry.errors import SchemaUnsupportedError
+from penstock.schemas.errors import InvalidSchema
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "null": (type(None),),
@@ -27,13 +28,15 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "bytes": (str,),
 }
 
+_LIMITS = {"int": 2**31, "long": 2**63}
+
 
 def default_value(avro: AvroType, default: Any, field_name: str) -> Any:
     """The value that a JSON default stands for; of a union, a value of the first branch that takes it."""
     try:
         return _value(avro, default)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
-        raise SchemaUnsupportedError(
+        raise InvalidSchema(
             f"Field {field_name!r}: the default {default!r} is no {type_name(avro)} ({error})."
         ) from error
 
@@ -43,15 +46,19 @@ def _value(avro: AvroType, default: Any) -> Any:
         case Primitive():
             return _primitive(avro.kind, default)
         case Fixed():
-            return default.encode("latin-1")
+            return _fixed(avro, default)
         case Enumeration():
             if default not in avro.symbols:
                 raise ValueError(f"the symbols are {', '.join(avro.symbols)}")
             return default
         case Array():
+            if not isinstance(default, list):
+                raise TypeError(f"its JSON is a {type(default).__name__}")
             return [_value(avro.items, item) for item in default]
         case Map():
             return {key: _value(avro.values, value) for key, value in default.items()}
+        case RecordWithin():
+            raise ValueError("a record within itself has no default but null")
         case Record():
             return _record(avro, default)
         case Union():
@@ -62,12 +69,23 @@ def _primitive(kind: str, default: Any) -> Any:
     is_fitting = isinstance(default, _JSON_TYPES[kind])
     if not is_fitting or (isinstance(default, bool) and kind != "boolean"):
         raise TypeError(f"its JSON is a {type(default).__name__}")
+    if kind in _LIMITS and not -_LIMITS[kind] <= default < _LIMITS[kind]:
+        raise ValueError(f"an {kind} has {_LIMITS[kind].bit_length()} bits")
     if kind == "bytes":
         return default.encode("latin-1")
     return float(default) if kind in ("float", "double") else default
 
 
+def _fixed(fixed: Fixed, default: str) -> bytes:
+    value = default.encode("latin-1")
+    if len(value) != fixed.size:
+        raise ValueError(f"it is {len(value)} bytes long, not {fixed.size}")
+    return value
+
+
 def _record(record: Record, default: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(default, dict):
+        raise TypeError(f"its JSON is a {type(default).__name__}")
     values = {}
     for field in record.fields:
         if field.name in default:

@@ -1,0 +1,1 @@
+"""Avro: texts of schemas into trees of types and back into canonical texts, and readers against writers."""
