@@ -49,6 +49,7 @@ class ShareLikeGroup:
     kind: GroupKind = GroupKind.SHARE
     state_name: str = "Stable"
     protocol_type: str | None = "share"
+    member_count: int = 1
     is_empty: bool = False
     is_abandoned: bool = False
     is_void: bool = False

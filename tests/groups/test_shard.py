@@ -18,7 +18,7 @@ from penstock.groups.records import (
 from penstock.groups.shard import GroupShard
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError
-from penstock.model.ids import Millis
+from penstock.model.ids import Millis, TopicPartition
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest
 from penstock.wire.messages.join_group import JoinGroupResponse
 from penstock.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
@@ -196,3 +196,11 @@ def test_validation_notices_a_member_nobody_would_miss(shell: Shell) -> None:
 def test_list_of_an_empty_shard_is_empty(shell: Shell) -> None:
     token = shell.send(ListGroupsRequest(), version=5)
     assert getattr(shell.answers[token], "groups", None) == ()
+
+
+def test_summary_tells_members_state_and_offsets(shell: Shell) -> None:
+    stable_group(shell, Actor(shell, "one"), Actor(shell, "two"))
+    shell.shard.replay(offset_record(7), offset=100)
+    (summary,) = shell.shard.summaries()
+    assert (summary.group_id, summary.member_count, summary.state_name) == (GROUP, 2, "Stable")
+    assert summary.offsets == {TopicPartition("orders", 0): 7}

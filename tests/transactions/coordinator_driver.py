@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome
-from penstock.coordinator.patterns import Matcher
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import Millis, TopicPartition
+from penstock.model.patterns import Matcher
 from penstock.transactions.effects import WriteMarkers
 from penstock.transactions.encoding import from_record, to_record
 from penstock.transactions.events import MarkersWritten, TransactionEvent

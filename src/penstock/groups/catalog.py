@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from penstock.coordinator.patterns import CompilePattern, Matcher
 from penstock.groups.topics import Topics
 from penstock.model.limits import PATTERNS_PER_SHARD_MAX
 from penstock.model.names import INTERNAL_TOPICS
+from penstock.model.patterns import CompilePattern, Matcher
 
 
 @dataclass(slots=True)

@@ -56,6 +56,11 @@ class ClassicGroup:
         return self.live.protocol_type
 
     @property
+    def member_count(self) -> int:
+        """How many members it has."""
+        return len(self.live.members)
+
+    @property
     def is_empty(self) -> bool:
         """Whether it has no members."""
         return self.live.state is GroupState.EMPTY

@@ -60,6 +60,10 @@ class Group(Protocol):
         """What its members use it for; none when it has never had any."""
 
     @property
+    def member_count(self) -> int:
+        """How many members it has."""
+
+    @property
     def is_empty(self) -> bool:
         """Whether it has no members."""
 

@@ -16,7 +16,6 @@ from typing import TypeAlias, assert_never
 from penstock.coordinator.deadlines import Deadlines
 from penstock.coordinator.events import RequestReceived, TopicsDeleted
 from penstock.coordinator.outcome import NOTHING, CoordinatorRecord, Outcome, answer
-from penstock.coordinator.patterns import CompilePattern, compile_pattern
 from penstock.groups.catalog import TopicCatalog
 from penstock.groups.classic_group import ClassicGroup
 from penstock.groups.consumer.consumer_group import ConsumerGroup
@@ -27,6 +26,7 @@ from penstock.groups.context import ShardContext
 from penstock.groups.delete_groups import delete_groups
 from penstock.groups.describe_groups import describe_groups
 from penstock.groups.group import Group
+from penstock.groups.group_summary import GroupSummary
 from penstock.groups.leave import leaving_members, left
 from penstock.groups.list_groups import list_groups
 from penstock.groups.offset_commit import commit_offsets
@@ -44,6 +44,7 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
 from penstock.model.ids import NO_PRODUCER_ID, Millis
 from penstock.model.limits import GROUP_RECORDS_PER_TICK
+from penstock.model.patterns import CompilePattern, compile_pattern
 from penstock.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.wire.messages.delete_groups import DeleteGroupsRequest
@@ -92,6 +93,21 @@ class GroupShard:
     def group_count(self) -> int:
         """How many groups there are."""
         return len(self._state.groups)
+
+    def summaries(self) -> list[GroupSummary]:
+        """All groups and how far they are, as of now."""
+        return [
+            GroupSummary(
+                group_id=group_id,
+                state_name=group.state_name,
+                member_count=group.member_count,
+                offsets={
+                    partition: committed.value.offset
+                    for partition, committed in self._state.offsets.of_group(group_id).items()
+                },
+            )
+            for group_id, group in self._state.groups.items()
+        ]
 
     def use_topics(self, topics: Topics) -> None:
         """From now on these are the topics there are.

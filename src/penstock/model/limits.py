@@ -98,5 +98,35 @@ FETCHES_PER_CONNECTION_MAX = 2
 PEER_QUESTIONS_WAITING_MAX = 1_000
 """For a free connection to one other broker, for one purpose."""
 
+OFFSET_TIMES_MAX = 1_000
+"""Offsets whose times one broker asks of another in one question: each may cost a look into a file."""
+
 PEER_ANSWER_BYTES_MAX = 100 * 1024 * 1024
 """Of another broker; more than any fetch between brokers asks for."""
+
+SCHEMA_TEXT_LENGTH_MAX = 1_000_000
+"""Characters of one schema: no more than a record of the topic that keeps schemas can carry."""
+SCHEMA_REFERENCES_MAX = 1_000
+"""Schemas that one schema refers to, directly or not."""
+SCHEMA_NESTING_MAX = 200
+"""Of objects and lists in the JSON of one schema."""
+SCHEMA_MESSAGE_NESTING_MAX = 32
+"""Of Protobuf messages within messages, as protoc has it."""
+SCHEMA_COMPARISON_STEPS_MAX = 200_000
+"""Of proving that one JSON Schema accepts what another does: each looks at one part of one of them. A schema
+of thousands of properties takes thousands; one with many alternatives has no end."""
+
+TELEMETRY_SUBSCRIPTIONS_MAX = 1_000
+"""Of clients' metrics: each is looked at when a client comes."""
+TELEMETRY_CLIENTS_MAX = 16_384
+"""Whose pushes one broker remembers, as in Kafka; the longest silent one makes room for a new one."""
+TELEMETRY_SERIES_PER_CLIENT_MAX = 1_000
+TELEMETRY_SERIES_MAX = 50_000
+"""Over all clients of one broker: with the length below, at most some sixty megabytes."""
+TELEMETRY_SERIES_LENGTH_MAX = 512
+"""Characters of a series' name and labels, those that say which client it is of aside."""
+TELEMETRY_LABEL_LENGTH_MAX = 200
+"""Characters of a client's id and of what else says who it is; what is longer is cut."""
+TELEMETRY_UNPACKED_BYTES_MAX = 4 * 1024 * 1024
+TELEMETRY_FIELDS_MAX = 100_000
+"""Of one push, at all depths: what the decoder looks at before it gives up."""

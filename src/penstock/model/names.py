@@ -9,7 +9,11 @@ from penstock.model.limits import TOPIC_NAME_LENGTH_MAX
 METADATA_TOPIC = "__cluster_metadata"
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
-INTERNAL_TOPICS = frozenset({METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
+LOGS_TOPIC = "__penstock_logs"
+PIPELINES_TOPIC = "__penstock_pipelines"
+"""Written by pipelines, which are clients: for brokers it is a topic like others."""
+
+INTERNAL_TOPICS = frozenset({METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC, LOGS_TOPIC})
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 

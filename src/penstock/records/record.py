@@ -92,7 +92,7 @@ def _decode_one(data: bytes, start: int, end: int, header: BatchHeader) -> tuple
     header_count, position = read_varint(data, position)
     headers: Headers = ()
     if header_count:
-        headers, position = _read_headers(data, position, end, header_count)
+        headers, position = read_headers(data, position, end, header_count)
     if position != end:
         raise CorruptBatchError(f"Record with offset delta {offset_delta} is not as long as it claims.")
     record = Record(
@@ -117,7 +117,8 @@ def _read_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, int
     return data[position:after], after
 
 
-def _read_headers(data: bytes, position: int, end: int, count: int) -> tuple[Headers, int]:
+def read_headers(data: bytes, position: int, end: int, count: int) -> tuple[Headers, int]:
+    """``count`` headers from ``position`` on, none of them beyond ``end``; and the position behind them."""
     if count < 0 or count * 2 > end - position:
         raise CorruptBatchError(f"A record claims {count} headers in {end - position} bytes.")
     headers: list[tuple[str, bytes | None]] = []

@@ -19,11 +19,11 @@ from typing import TypeAlias, assert_never
 from penstock.coordinator.deadlines import Deadlines
 from penstock.coordinator.events import RequestReceived, TopicsDeleted
 from penstock.coordinator.outcome import NOTHING, CoordinatorRecord, Outcome, answer
-from penstock.coordinator.patterns import CompilePattern
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
 from penstock.model.ids import Millis, TopicPartition
 from penstock.model.limits import TRANSACTIONAL_IDS_PER_SHARD_MAX, TRANSACTIONS_PER_TICK_MAX
+from penstock.model.patterns import CompilePattern
 from penstock.transactions.add_partitions import decide_additions, decide_offsets
 from penstock.transactions.change import Change
 from penstock.transactions.effects import WriteMarkers

@@ -7,9 +7,9 @@
 
 from collections.abc import Callable, Collection, Iterable
 
-from penstock.coordinator.patterns import CompilePattern
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import Millis, TopicPartition
+from penstock.model.patterns import CompilePattern
 from penstock.transactions.metadata import TransactionMetadata
 from penstock.transactions.responses import by_topic
 from penstock.transactions.state import TransactionState

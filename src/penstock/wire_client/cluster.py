@@ -7,7 +7,7 @@ that pass by themselves: a coordinator that still reads its log, a leader that h
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.api_keys import ApiKey
@@ -133,6 +133,27 @@ class Cluster:
             check(answer.error_code, doing=f"{doing} of broker {node_id}")
             answers[node_id] = answer
         return answers
+
+    def ask_live_brokers(self, api: ApiKey, message: Struct, *, doing: str) -> "LiveAnswers":
+        """The answers of those brokers that are up and serve this; ``notes`` say who did not, and why."""
+        answers: dict[int, Any] = {}
+        notes: list[str] = []
+        for node in sorted(self.metadata(()).brokers, key=lambda each: each.node_id):
+            try:
+                answer = patiently(partial(self.broker(node.node_id).call, api, message))
+                check(answer.error_code, doing=f"{doing} of broker {node.node_id}")
+            except WireClientError as error:
+                notes.append(str(error))
+            else:
+                answers[node.node_id] = answer
+        return LiveAnswers(answers, notes)
+
+
+class LiveAnswers(NamedTuple):
+    """What those brokers said that could be asked, by their numbers."""
+
+    answers: Mapping[int, Any]
+    notes: Sequence[str]
 
 
 def _first_reachable(addresses: Iterable[Address], connect: Connect) -> Connection:

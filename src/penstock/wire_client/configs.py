@@ -25,8 +25,8 @@ from penstock.wire_client.errors import check
 ConfigChanges = Mapping[ConfigResource, Mapping[str, str | None]]
 """New values by name; None goes back to the default."""
 
-_DYNAMIC_SOURCES = frozenset({1, 2})
-"""Set on the topic or on the broker itself while it runs."""
+_DYNAMIC_SOURCES = frozenset({1, 2, 7})
+"""Set on the topic, on the broker itself while it runs, or on the subscription."""
 
 _PASSING = PASSING | {ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT}
 
@@ -176,4 +176,7 @@ def _broker(cluster: Cluster, node_id: int | None) -> Connection:
 def _noun(resource: ConfigResource) -> str:
     if resource == ALL_BROKERS:
         return "all brokers"
-    return f"topic {resource.name!r}" if resource.type is ResourceType.TOPIC else f"broker {resource.name}"
+    if resource.type is ResourceType.BROKER:
+        return f"broker {resource.name}"
+    kind = "topic" if resource.type is ResourceType.TOPIC else "client metrics"
+    return f"{kind} {resource.name!r}"

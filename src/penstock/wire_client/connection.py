@@ -101,6 +101,10 @@ class Connection:
         """Whether somebody hung up: whoever holds it, or the connection itself after a failure."""
         return self._socket.fileno() < 0
 
+    def fileno(self) -> int:
+        """The socket's number, so that ``select`` can tell when an answer comes."""
+        return self._socket.fileno()
+
     def close(self) -> None:
         """Hang up."""
         self._socket.close()

@@ -27,8 +27,8 @@ def list_all(bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER, as_js
     or down (named as a replica, but not known).
     """
     from penstock.cli.broker.report import broker_as_json, print_brokers, print_notes
-    from penstock.cli.cluster.description import describe_cluster
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.cluster_description import describe_cluster
 
     with connected(bootstrap_server) as cluster, working("Asking all brokers"):
         described = describe_cluster(cluster)
@@ -47,8 +47,8 @@ def describe(
 ) -> None:
     """Describe a broker: data directories, its part in the quorum, partitions."""
     from penstock.cli.broker.report import broker_details_as_json, print_broker_details, print_notes
-    from penstock.cli.cluster.description import describe_cluster
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.cluster_description import describe_cluster
 
     with connected(bootstrap_server) as cluster, working("Asking all brokers"):
         described = describe_cluster(cluster)

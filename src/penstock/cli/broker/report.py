@@ -4,11 +4,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from penstock.cli.broker.disks import DirectoryDescription
-from penstock.cli.cluster.description import BrokerDescription, ClusterDescription
-from penstock.cli.cluster.quorum import QuorumNode
 from penstock.cli.output import print_table
 from penstock.cli.sizes import format_bytes
+from penstock.wire_client.cluster_description import BrokerDescription, ClusterDescription
+from penstock.wire_client.disks import DirectoryDescription
+from penstock.wire_client.quorum import QuorumNode
 
 UNKNOWN = "-"
 """In the place of a value that is not there."""

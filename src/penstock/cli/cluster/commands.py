@@ -54,19 +54,34 @@ def up(
     log_files: Annotated[
         bool, typer.Option("--log-files", help="Write logs to DIR/node-1.log and so on.")
     ] = False,
+    gateway: Annotated[
+        str | None,
+        typer.Option(
+            "--gateway",
+            metavar="HOST:PORT",
+            help="Where the console and REST listen; 127.0.0.1:8080 unless PENSTOCK_GATEWAY says otherwise.",
+        ),
+    ] = None,
+    no_gateway: Annotated[bool, typer.Option("--no-gateway", help="Brokers alone.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a cluster of several brokers on this machine, until Ctrl-C or SIGTERM.
 
-    Prints one line with the addresses when all brokers are ready; their logs go to standard error, each line
-    with the broker's name before it. The same --dir brings the same cluster back, on the same ports. A broker
-    that ends is not started again.
+    Prints one line with the addresses when all brokers are ready, and one with the console's; logs of brokers
+    go to standard error, each line with the broker's name before it. The same --dir brings the same cluster
+    back, on the same ports. A broker that ends is not started again.
     """
     values = key_values(settings, option="--set")
+    from penstock.cli.nodes.gateway_keeper import chosen_listen
     from penstock.cli.nodes.local_cluster import LocalCluster, run_local_cluster
 
     wanted = LocalCluster(
-        directory=directory.absolute(), count=nodes, port=port, settings=values, has_log_files=log_files
+        directory=directory.absolute(),
+        count=nodes,
+        port=port,
+        settings=values,
+        has_log_files=log_files,
+        gateway=chosen_listen(gateway, is_off=no_gateway),
     )
     raise typer.Exit(run_local_cluster(wanted, as_json=as_json))
 
@@ -77,10 +92,10 @@ def up(
 def status(bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER, as_json: Json = False) -> None:
     """Show a cluster: brokers, controller, quorum, partitions that lack replicas or a leader."""
     from penstock.cli.broker.report import print_notes
-    from penstock.cli.cluster.description import describe_cluster
     from penstock.cli.cluster.report import cluster_as_json, print_cluster
     from penstock.cli.reassign.moves import ongoing_moves
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.cluster_description import describe_cluster
 
     with connected(bootstrap_server) as cluster, working("Asking all brokers"):
         described = describe_cluster(cluster)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from penstock.cli.broker.report import UNKNOWN, broker_as_json, print_brokers
-from penstock.cli.cluster.description import BrokerState, ClusterDescription, PartitionDescription
-from penstock.cli.cluster.quorum import QuorumDescription, QuorumRole
 from penstock.cli.output import print_table
+from penstock.wire_client.cluster_description import BrokerState, ClusterDescription, PartitionDescription
+from penstock.wire_client.quorum import QuorumDescription, QuorumRole
 
 
 def cluster_as_json(cluster: ClusterDescription, *, moving: int) -> dict[str, Any]:

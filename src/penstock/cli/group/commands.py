@@ -75,9 +75,9 @@ def list_all(
     as_json: Json = False,
 ) -> None:
     """List groups: type, state, members, lag."""
-    from penstock.cli.group.listing import list_groups
     from penstock.cli.group.report import print_listing
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.groups.listing import list_groups
 
     with connected(bootstrap_server) as cluster, working("Reading groups and their offsets"):
         found = list_groups(
@@ -107,11 +107,12 @@ def describe(
     as_json: Json = False,
 ) -> None:
     """Describe groups: members, committed offsets, lag."""
-    from penstock.cli.group.description import describe_groups
-    from penstock.cli.group.listing import explain_missing, listed_groups
-    from penstock.cli.group.offsets import progress_of
+    from penstock.cli.group.missing import explain_missing
     from penstock.cli.group.report import description_as_json, print_members, print_offsets
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.groups.description import describe_groups
+    from penstock.wire_client.groups.listing import listed_groups
+    from penstock.wire_client.groups.offsets import progress_of
 
     with connected(bootstrap_server) as cluster, working("Reading groups and their offsets"):
         wanted = names or list(listed_groups(cluster))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from penstock.cli.failure import CommandFailed
-from penstock.cli.group.offsets import committed_offsets
 from penstock.cli.partition_choice import PartitionChoice, chosen_partitions
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
@@ -20,6 +19,7 @@ from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Connection
 from penstock.wire_client.coordinators import Coordinated, ask_coordinator, ask_coordinators
 from penstock.wire_client.errors import RefusedError, check
+from penstock.wire_client.groups.offsets import committed_offsets
 from penstock.wire_client.topics import by_topic
 
 

@@ -4,12 +4,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.cli.group.description import GroupDescription, Member
-from penstock.cli.group.listing import GroupListing
-from penstock.cli.group.offsets import Progress, total_lag
 from penstock.cli.group.reset import Reset
 from penstock.cli.output import print_table
 from penstock.model.ids import TopicPartition
+from penstock.wire_client.groups.description import GroupDescription, Member
+from penstock.wire_client.groups.listing import GroupListing
+from penstock.wire_client.groups.offsets import Progress, total_lag
 from penstock.wire_client.topics import by_topic
 
 UNKNOWN = "-"

@@ -71,12 +71,12 @@ def plan(
         replication_factor=replication_factor,
         is_even=even,
     )
-    from penstock.cli.cluster.description import describe_cluster
     from penstock.cli.reassign.moves import ongoing_moves
     from penstock.cli.reassign.plan import assignment_as_json, write_plan
     from penstock.cli.reassign.planning import bytes_to_copy, plan_moves
     from penstock.cli.reassign.report import print_moves
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.cluster_description import describe_cluster
 
     with connected(bootstrap_server) as cluster, working("Asking all brokers"):
         described = describe_cluster(cluster)

@@ -7,7 +7,6 @@ Metadata and its companions.
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from penstock.cli.cluster.description import BrokerDescription, BrokerState, ClusterDescription
 from penstock.cli.failure import CommandFailed
 from penstock.cli.reassign.moves import OngoingMove
 from penstock.cli.reassign.plan import Move
@@ -16,6 +15,7 @@ from penstock.metadata.rebalancing import plan_evacuation, plan_rebalance
 from penstock.metadata.records import MetadataRecord, PartitionRecord, RegisterBrokerRecord, TopicRecord
 from penstock.model.errors import ApiError
 from penstock.model.ids import NodeId, TopicId, TopicPartition
+from penstock.wire_client.cluster_description import BrokerDescription, BrokerState, ClusterDescription
 
 OngoingMoves = Mapping[TopicPartition, OngoingMove]
 

@@ -14,12 +14,12 @@ from penstock.analysis.record_statistics import RecordStatistics
 from penstock.analysis.stored_partition import StoredPartition, find_partitions
 from penstock.cli.failure import CommandFailed
 from penstock.cli.progress import advancing
-from penstock.cli.storage.fetching import FetchedBatch, Fetching, OffsetRange, stored_ranges
 from penstock.model.ids import TopicPartition
 from penstock.records.batch import crc_matches
 from penstock.records.errors import CorruptBatchError
 from penstock.storage.filesystem import FileSystem
 from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.fetching import FetchedBatch, Fetching, OffsetRange, stored_ranges
 from penstock.wire_client.topics import find_leaders
 
 KEYS_TOTAL_MAX = 1_000_000

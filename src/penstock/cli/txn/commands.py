@@ -62,9 +62,9 @@ def list_all(
 ) -> None:
     """List transactional ids, and transactions that are open."""
     least_ms = _milliseconds(running_longer_than, option="--running-longer-than")
-    from penstock.cli.txn.description import list_transactions, with_start_times
     from penstock.cli.txn.report import print_listing
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.transaction_states import list_transactions, with_start_times
 
     with connected(bootstrap_server) as cluster, working("Reading transactions"):
         listed = [one for one in list_transactions(cluster) if not state or one.state in state]
@@ -86,10 +86,10 @@ def describe(
     as_json: Json = False,
 ) -> None:
     """Describe transactions: state, producer, partitions."""
-    from penstock.cli.txn.description import describe_transactions
-    from penstock.cli.txn.producers import start_offsets
     from penstock.cli.txn.report import description_as_json, print_transaction
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.open_transactions import start_offsets
+    from penstock.wire_client.transaction_states import describe_transactions
 
     with connected(bootstrap_server) as cluster:
         described = describe_transactions(cluster, names)
@@ -170,9 +170,9 @@ def find_hanging(
     """
     least_ms = parse_duration(older_than, option="--older-than")
     choice = parse_partition_choice(topic or ())
-    from penstock.cli.txn.producers import hanging, open_transactions
     from penstock.cli.txn.report import print_open
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.open_transactions import hanging, open_transactions
     from penstock.wire_client.topics import find_leaders
 
     now_ms = _now_ms()
@@ -193,8 +193,8 @@ def find_hanging(
 
 def _abort_by_id(names: list[str], bootstrap_server: str, *, as_json: bool) -> None:
     """Abort one after another, say what became of each, and fail with the first failure."""
-    from penstock.cli.txn.abort import Abortion, abort_transaction
     from penstock.cli.wire_session import connected
+    from penstock.wire_client.transaction_abort import Abortion, abort_transaction
 
     outcomes: list[Abortion] = []
     failures: list[RefusedError] = []

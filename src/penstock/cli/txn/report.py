@@ -6,10 +6,10 @@ from typing import Any
 from penstock.cli.durations import format_duration
 from penstock.cli.group.report import UNKNOWN, or_unknown
 from penstock.cli.output import print_table
-from penstock.cli.txn.description import Transaction, TransactionListing
-from penstock.cli.txn.producers import OpenTransaction
 from penstock.model.ids import TopicPartition
 from penstock.wire_client.connection import Address
+from penstock.wire_client.open_transactions import OpenTransaction
+from penstock.wire_client.transaction_states import Transaction, TransactionListing
 
 
 def print_listing(listings: Sequence[TransactionListing], now_ms: int) -> None:

@@ -70,6 +70,11 @@ class ConsumerGroup:
         return "Reconciling"
 
     @property
+    def member_count(self) -> int:
+        """How many members it has."""
+        return len(self.ledger.members)
+
+    @property
     def is_empty(self) -> bool:
         """Whether it has no members."""
         return not self.ledger.members

@@ -1,21 +1,20 @@
 """Which groups there are, with what can be told of thousands of them in a few requests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.cli.failure import CommandFailed
-from penstock.cli.group.description import (
+from penstock.wire.api_keys import ApiKey
+from penstock.wire.messages.list_groups import ListedGroup, ListGroupsRequest
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.groups.description import (
     CLASSIC,
     CONSUMER,
     GroupDescription,
     describe_classic_groups,
     describe_consumer_groups,
 )
-from penstock.cli.group.offsets import Progress, committed_offsets, end_offsets, total_lag
-from penstock.wire.api_keys import ApiKey
-from penstock.wire.messages.list_groups import ListedGroup, ListGroupsRequest
-from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.groups.offsets import Progress, committed_offsets, end_offsets, total_lag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +35,13 @@ class GroupListing:
 
 def listed_groups(cluster: Cluster) -> dict[str, tuple[ListedGroup, int]]:
     """Every group of the cluster, sorted by name, with the broker that looks after it."""
-    answers = cluster.ask_every_broker(ApiKey.LIST_GROUPS, ListGroupsRequest(), doing="list the groups")
+    return groups_in(
+        cluster.ask_every_broker(ApiKey.LIST_GROUPS, ListGroupsRequest(), doing="list the groups")
+    )
+
+
+def groups_in(answers: Mapping[int, Any]) -> dict[str, tuple[ListedGroup, int]]:
+    """The groups that brokers told of, sorted by name, with the broker that looks after each."""
     found = {
         group.group_id: (group, node_id) for node_id, answer in answers.items() for group in answer.groups
     }
@@ -49,23 +54,30 @@ def list_groups(cluster: Cluster, *, states: set[str], types: set[str]) -> list[
     Brokers could filter, but each version differently; a list of names is short, and what costs is asked
     only about those that are left.
     """
-    listed = {
-        name: (type_of(group), group.group_state, node_id)
-        for name, (group, node_id) in listed_groups(cluster).items()
-        if (not types or type_of(group) in types) and (not states or group.group_state.lower() in states)
-    }
-    described = _described(cluster, {name: entry[0] for name, entry in listed.items()})
+    return listings(
+        cluster,
+        {
+            name: (group, node_id)
+            for name, (group, node_id) in listed_groups(cluster).items()
+            if (not types or type_of(group) in types) and (not states or group.group_state.lower() in states)
+        },
+    )
+
+
+def listings(cluster: Cluster, listed: Mapping[str, tuple[ListedGroup, int]]) -> list[GroupListing]:
+    """More about groups that brokers told of: how many members they have, and how far they are behind."""
+    described = _described(cluster, {name: type_of(group) for name, (group, _) in listed.items()})
     lags = _lags(cluster, list(listed))
     return [
         GroupListing(
             group=name,
-            type=kind,
-            state=state,
+            type=type_of(group),
+            state=group.group_state,
             members=len(described[name].members) if name in described else None,
             lag=lags[name],
             coordinator=node_id,
         )
-        for name, (kind, state, node_id) in listed.items()
+        for name, (group, node_id) in listed.items()
     ]
 
 
@@ -91,17 +103,3 @@ def _lags(cluster: Cluster, groups: list[str]) -> dict[str, int | None]:
         )
         for group, offsets in committed.items()
     }
-
-
-def explain_missing(cluster: Cluster, groups: Sequence[str]) -> CommandFailed | None:
-    """The failure for groups that could not be described; none when there are none."""
-    if not groups:
-        return None
-    listed = listed_groups(cluster)
-    for name in groups:
-        if name in listed:
-            kind = type_of(listed[name][0])
-            return CommandFailed(f"Group {name!r} is of type {kind}, which cannot be described here.")
-    names = ", ".join(map(repr, groups))
-    problem = f"There is no group {names}." if len(groups) == 1 else f"There are no groups {names}."
-    return CommandFailed(problem, hint="See what there is with `penstock group list`.")

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.cli.txn.description import Transaction, describe_transactions, list_transactions
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages import describe_producers as wire
@@ -18,6 +17,7 @@ from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Connection
 from penstock.wire_client.errors import check
 from penstock.wire_client.topics import ask_leaders, by_topic
+from penstock.wire_client.transaction_states import Transaction, describe_transactions, list_transactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

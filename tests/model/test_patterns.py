@@ -3,10 +3,10 @@ import sys
 
 import pytest
 
-from penstock.coordinator.patterns import compile_pattern
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.limits import PATTERN_BYTES_MAX
+from penstock.model.patterns import compile_pattern
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_pattern_that_would_take_for_ever_elsewhere_takes_no_time() -> None:
 
 @pytest.mark.slow
 def test_library_is_loaded_only_when_there_is_a_pattern() -> None:
-    code = "import sys, penstock.coordinator.patterns; sys.exit('re2' in sys.modules)"
+    code = "import sys, penstock.model.patterns; sys.exit('re2' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

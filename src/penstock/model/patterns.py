@@ -1,4 +1,4 @@
-"""Regular expressions that strangers send: which topics to read, which transactional ids to list.
+"""Regular expressions that strangers send: which topics to read, which clients or ids to choose.
 
 They are RE2's (as Kafka's are RE2/J's): matching takes time linear in the text, whatever the pattern. Its
 length and the memory that it may use have bounds. The library is only loaded by brokers that are sent one.

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.cli.group.description import GroupDescription, Member
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
@@ -20,6 +19,7 @@ from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Connection
 from penstock.wire_client.coordinators import Coordinated, ask_coordinators
 from penstock.wire_client.errors import check
+from penstock.wire_client.groups.description import GroupDescription, Member
 from penstock.wire_client.topics import offsets_at
 
 Offsets = Mapping[TopicPartition, int]

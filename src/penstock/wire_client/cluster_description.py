@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from penstock.cli.broker.disks import BrokerDisks, describe_disks
-from penstock.cli.cluster.quorum import QuorumDescription, QuorumRole, describe_quorum
 from penstock.model.ids import TopicPartition
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.describe_cluster import DescribeClusterBroker, DescribeClusterRequest
 from penstock.wire.messages.metadata import MetadataResponse
 from penstock.wire_client.cluster import PASSING, Cluster
 from penstock.wire_client.connection import Address
+from penstock.wire_client.disks import BrokerDisks, describe_disks
 from penstock.wire_client.errors import WireClientError, check
+from penstock.wire_client.quorum import QuorumDescription, QuorumRole, describe_quorum
 
 _FENCED_BROKERS_VERSION = 2
 """Of DescribeCluster: the first that tells of brokers which are shut out."""

@@ -1,6 +1,6 @@
 """What the coordinators of a cluster tell about transactions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,7 +61,13 @@ class Transaction(TransactionListing):
 def list_transactions(cluster: Cluster, *, producer_ids: Iterable[int] = ()) -> list[TransactionListing]:
     """Every transactional id of the cluster, sorted; only those of ``producer_ids`` if there are any."""
     request = ListTransactionsRequest(producer_id_filters=tuple(producer_ids))
-    answers = cluster.ask_every_broker(ApiKey.LIST_TRANSACTIONS, request, doing="list the transactions")
+    return transactions_in(
+        cluster.ask_every_broker(ApiKey.LIST_TRANSACTIONS, request, doing="list the transactions")
+    )
+
+
+def transactions_in(answers: Mapping[int, Any]) -> list[TransactionListing]:
+    """The transactional ids that brokers told of, sorted."""
     found = [
         TransactionListing(
             transactional_id=entry.transactional_id,

@@ -4,8 +4,9 @@ from typing import Any
 
 from tests.analysis.analysis_testing import keyed
 from tests.cli.scripted_broker import ScriptedBroker, scripted_cluster
+from tests.conftest import UniqueName
 
-from penstock.cli.storage.fetching import Fetching, OffsetRange
+from penstock.client import Admin, Producer
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.records.builder import build_batch
@@ -13,6 +14,7 @@ from penstock.wire.api_keys import ApiKey
 from penstock.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Address
+from penstock.wire_client.fetching import Fetching, FetchLimits, OffsetRange, stored_ranges
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -101,3 +103,24 @@ def test_reading_of_what_never_comes_ends_and_says_what_is_missing() -> None:
         offsets, fetching = offsets_read(broker, OffsetRange(0, 5))
         assert offsets == [0]
         assert fetching.missed == {ORDERS: 1}
+
+
+def test_partitions_that_had_no_room_in_an_answer_are_asked_for_first(
+    bootstrap: str, unique: UniqueName
+) -> None:
+    """A broker fills an answer in the order of the request: the last ones would never have their turn."""
+    topic = unique("crowded")
+    with Admin(bootstrap_servers=bootstrap) as admin:
+        admin.create_topic(topic, partitions=6)
+    with Producer(bootstrap_servers=bootstrap) as producer:
+        for number in range(600):
+            producer.send(topic, b"x" * 1000, None, None, number % 6)
+            if number % 60 == 59:
+                producer.flush()
+    host, port = bootstrap.split(":")
+    limits = FetchLimits(answer_bytes_max=20_000, partition_bytes_max=10_000)
+    with Cluster.connect([Address(host, int(port))]) as cluster:
+        ranges = stored_ranges(cluster, [TopicPartition(topic, number) for number in range(6)])
+        fetching = Fetching(cluster, ranges, limits=limits)
+        count = sum(batch.header.record_count for batch in fetching.batches())
+    assert (count, fetching.missed) == (600, {})
