@@ -19,6 +19,10 @@ START_SECONDS_MAX = 30.0
 STOP_SECONDS_MAX = 20.0
 STDERR_TAIL_BYTES = 6000
 
+LOG_TOPIC_SETTING = "server.log.topic.enable"
+WITHOUT_LOG_TOPIC = {"PENSTOCK_SERVER_LOG_TOPIC_ENABLE": "false"}
+"""Unless a test says otherwise: topics are those that it makes, and hold nothing but what it writes."""
+
 STARTED: "list[Server]" = []
 """Servers that were started and not yet closed; what a failed test shows, and what the end cleans up."""
 
@@ -86,7 +90,7 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=self.directory,
-                env={**clean_environment(), **self.environment},
+                env={**clean_environment(), **self._usual_environment(), **self.environment},
             )
         if self not in STARTED:
             STARTED.append(self)
@@ -230,6 +234,9 @@ class Server:
             arguments += ["--config", str(path)]
         return arguments
 
+    def _usual_environment(self) -> Mapping[str, str]:
+        return {} if LOG_TOPIC_SETTING in self.settings else WITHOUT_LOG_TOPIC
+
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             raise ServerFailedError("the broker is not running")
@@ -264,8 +271,12 @@ class Server:
 
 
 def clean_environment() -> dict[str, str]:
-    """Ours without settings: a broker takes every PENSTOCK_ variable for one, and tests have some too."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
+    """Ours without settings: a broker takes every PENSTOCK_ variable for one, and tests have some too.
+
+    Tests start hundreds of brokers; those that want a gateway say so.
+    """
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
+    return ours | {"PENSTOCK_GATEWAY": "off"}
 
 
 def _as_text(value: object) -> str:

@@ -27,3 +27,16 @@ def test_limits_creation_rate_refills_with_time() -> None:
     assert [subject.admit("a", 0.0) for _ in range(3)] == [None, None, "max.connection.creation.rate=2"]
     assert subject.admit("a", 0.4) == "max.connection.creation.rate=2"
     assert subject.admit("a", 0.6) is None
+
+
+def test_limits_changed_while_it_runs_count_from_then_on() -> None:
+    subject = limits(total=10)
+    assert [subject.admit("a", 0) for _ in range(3)] == [None] * 3
+
+    subject.change(total_max=2, per_address_max=100, creation_rate_max=1000)
+
+    assert subject.admit("b", 0) == "max.connections=2"
+    assert subject.total == 3
+    subject.leave("a")
+    subject.leave("a")
+    assert subject.admit("b", 0) is None

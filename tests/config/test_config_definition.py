@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import penstock
 from penstock.config.broker_keys import BROKER_KEYS
+from penstock.config.client_metrics_keys import CLIENT_METRICS_KEYS
 from penstock.config.definition import (
     INT_MAX,
     LONG_MAX,
@@ -19,7 +20,7 @@ from penstock.config.definition import (
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.config.validators import at_least, between, list_of, one_of, throttled_replicas
 
-ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values()]
+ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *CLIENT_METRICS_KEYS.values()]
 
 
 def make_key(type: ConfigType, **rest: object) -> ConfigKey:

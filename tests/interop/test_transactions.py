@@ -193,7 +193,7 @@ def test_both_versions_of_the_protocol_share_a_partition_and_a_group(
 def test_transaction_that_takes_too_long_is_aborted(
     lively: str, topic: str, make_transactional: MakeTransactional, unique: UniqueName
 ) -> None:
-    slow = make_transactional(unique("tx"), timeout_ms=1000)
+    slow = make_transactional(unique("tx"), timeout_ms=4000)
     slow.begin()
     slow.send(topic, "too slow")
     send(make_producer(lively), topic, [{"value": b"plain", "partition": 0}])

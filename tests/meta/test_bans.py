@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from tests.meta.source_tree import Module, module_of, modules, references
 
-PROGRAMS = ("bench/", "cli/", "client/", "spark/", "testing/", "wire_client/")
+PROGRAMS = ("bench/", "cli/", "client/", "gateway/", "spark/", "testing/", "wire_client/")
 """Run by people beside a broker, or round it, never inside one; clients run inside people's own programs."""
 
 
@@ -59,12 +59,17 @@ BANS = {
         allowed_in=("broker/entropy.py", *PROGRAMS),
     ),
     "threads": Ban(
-        reason="Work leaves the loop in one place only.",
+        reason="Work leaves the loop in one place only; what a process logs must not depend on the loop.",
         names=(
             *("threading.Thread", "threading.Timer", "_thread", "concurrent.futures", "multiprocessing"),
             *("asyncio.to_thread", "subprocess", "os.fork", "os.system", "os.popen", "os.spawnl", "os.execv"),
         ),
-        allowed_in=("broker/worker_threads.py", "sim/parallel.py", *PROGRAMS),
+        allowed_in=(
+            "broker/worker_threads.py",
+            "broker/logging/file_writer.py",
+            "sim/parallel.py",
+            *PROGRAMS,
+        ),
     ),
     "tasks": Ban(
         reason="Every task has a name and an owner.",
@@ -89,6 +94,11 @@ BANS = {
                 "yaml.UnsafeLoader",
             ),
         ),
+    ),
+    "web": Ban(
+        reason="The web is the gateway's: whoever runs a broker or a client needs none of it.",
+        names=("fastapi", "starlette", "uvicorn", "pydantic"),
+        allowed_in=("gateway/",),
     ),
     "printing": Ban(
         reason="Programs print; the broker logs.",
@@ -149,6 +159,7 @@ def test_every_exception_is_a_file_that_exists(kind: str) -> None:
         ("import yaml\nyaml.load('')", "deserialising"),
         ("print('x')", "printing"),
         ("import asyncio\nasyncio.create_task(x)", "tasks"),
+        ("from fastapi import FastAPI", "web"),
     ],
 )
 def test_linter_sees_what_it_bans(text: str, kind: str) -> None:

@@ -195,6 +195,17 @@ def test_suspect_broker_that_stays_silent_is_fenced_before_its_time() -> None:
     assert not controller.liveness.has_session(TWO, controller.now)
 
 
+def test_session_that_is_over_has_a_reason() -> None:
+    controller = Controller(make_image())
+    controller.liveness.suspect(TWO, Millis(START + 10))
+    assert controller.liveness.why_expired(TWO, Millis(START + 10 + SUSPICION_MS)) == (
+        f"its connection broke {SUSPICION_MS} ms ago, and nothing was heard for {SUSPICION_MS + 10} ms"
+    )
+    assert controller.liveness.why_expired(ONE, Millis(START + TIMEOUT + 5)) == (
+        f"no heartbeat for {TIMEOUT + 5} ms, a session is {TIMEOUT} ms"
+    )
+
+
 def test_suspect_broker_that_is_heard_of_again_has_a_whole_session() -> None:
     controller = Controller(make_image())
     controller.liveness.suspect(TWO, controller.now)

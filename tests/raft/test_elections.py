@@ -52,8 +52,9 @@ def test_a_follower_whose_leader_is_unreachable_waits_for_one_more_heartbeat_onl
     driver.handle(LeaderUnreachable(leader=key(2)))
     waits = driver.node.next_deadline() - driver.now
     assert SETTINGS.heartbeat_interval_ms <= waits < 2 * SETTINGS.heartbeat_interval_ms
-    driver.time_out()
+    output = driver.time_out()
     assert driver.role() is Role.PRE_CANDIDATE
+    assert [transition.cause for transition in output.transitions] == [Cause.LEADER_UNREACHABLE]
 
 
 def test_a_leader_that_was_unreachable_and_speaks_again_is_followed_as_before() -> None:

@@ -116,3 +116,17 @@ def test_log_start_inside_a_batch_whose_later_records_are_older() -> None:
     log.advance_log_start(1)
     assert log.offset_for_timestamp(300) == (2, 400)
     assert log.offset_for_timestamp(450) is None
+
+
+def test_time_of_an_offset_is_that_of_its_batch() -> None:
+    log = log_with(100, 200, 300, config=LogConfig(segment_bytes=150))
+    assert [log.timestamp_at(offset) for offset in range(10)] == [102] * 3 + [202] * 3 + [302] * 3 + [None]
+    assert len(log.describe_segments()) > 1
+
+
+def test_time_of_what_is_not_flushed_is_unknown() -> None:
+    log = log_with(100)
+    put(log, make_batch(b"v", timestamp=900))
+    assert log.timestamp_at(3) is None
+    log.flush()
+    assert log.timestamp_at(3) == 900

@@ -37,7 +37,8 @@ MESSAGES_PER_VERSION = 8
 UNKNOWN_TO_THEM = {
     *("ConsumerGroupHeartbeat", "ConsumerGroupDescribe"),
     *("AlterPartition", "Envelope", "BrokerRegistration", "BrokerHeartbeat", "UnregisterBroker"),
-    *("AllocateProducerIds", "JoinCluster", "DecommissionBroker"),
+    *("AllocateProducerIds", "JoinCluster", "DecommissionBroker", "OffsetTimes"),
+    *("GetTelemetrySubscriptions", "PushTelemetry"),
     *("RaftVote", "RaftAppendEntries", "RaftInstallSnapshot", "RaftTimeoutNow", "RaftObserve"),
 }
 """Their bytes are written out by hand in other files."""

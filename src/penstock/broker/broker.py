@@ -26,6 +26,7 @@ from penstock.broker.control.following import ImageFollower
 from penstock.broker.control.identity import Identity, find_identity
 from penstock.broker.control.membership import Membership
 from penstock.broker.control.quorum_options import quorum_options
+from penstock.broker.control.transition_log import TransitionLog
 from penstock.broker.coordination.coordinator import Coordinator
 from penstock.broker.coordination.groups import group_coordinator
 from penstock.broker.coordination.shard_host import HostSurroundings
@@ -38,9 +39,10 @@ from penstock.broker.flush_round import DescriptorFlusher
 from penstock.broker.flusher import Flusher
 from penstock.broker.housekeeping import Housekeeping
 from penstock.broker.kernel_flusher import KernelFlusher
+from penstock.broker.metrics.meters import Meters
 from penstock.broker.partitions import Partitions
 from penstock.broker.peers.address import Address
-from penstock.broker.peers.peers import Peers
+from penstock.broker.peers.peers import CLIENT_ID, Peers
 from penstock.broker.producer_ids import ProducerIds
 from penstock.broker.quorum.opening import open_quorum
 from penstock.broker.quorum.quorum import Quorum
@@ -49,6 +51,7 @@ from penstock.broker.replicas import Replicas
 from penstock.broker.replication.replication import Replication
 from penstock.broker.server import Server
 from penstock.broker.tasks import Tasks
+from penstock.broker.telemetry.telemetry import Telemetry
 from penstock.broker.transaction_coordinator import TransactionCoordinator
 from penstock.broker.transactional_appends import TransactionalAppends
 from penstock.broker.worker_threads import WorkerThreads
@@ -61,11 +64,7 @@ from penstock.metadata.replication_rules import agreed_defaults, overruled_setti
 from penstock.metadata.result import Result
 from penstock.model.errors import ApiError, FlushFailedError, OperatingError, StorageError
 from penstock.model.ids import NodeId
-from penstock.storage.broker_epoch import (
-    LastRegistration,
-    read_last_registration,
-    write_last_registration,
-)
+from penstock.storage.broker_epoch import LastRegistration, read_last_registration, write_last_registration
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.kernel_flush import KernelFlush
 from penstock.storage.log_directory import DirectoryOptions, LogDirectory
@@ -112,12 +111,14 @@ class Broker(BrokerDisk):
         self.deadlines = Deadlines(loop)
         self.workers = WorkerThreads(loop) if workers is None else workers
         self._kernel_flusher = self._open_kernel_flusher()
+        self.meters = Meters(clock)
         self.flusher = Flusher(
             self.workers,
             self._kernel_flusher if descriptors is None else descriptors,
             loop.call_soon,
             on_full=self.disk_is_full,
             on_fatal=on_fatal,
+            meter=self.meters.flushes,
         )
         self.tail_cache = TailCache(config.integer("tail.cache.bytes"))
         self.replicas = Replicas()
@@ -127,10 +128,11 @@ class Broker(BrokerDisk):
             config.integer("max.incremental.fetch.session.cache.slots"),
             lambda: int.from_bytes(entropy.uuid()[:4], "big") >> 1,
         )
-        self.peers = Peers(loop=loop, clock=clock, client_id="penstock-broker", address_of=self._address_of)
+        self.peers = Peers(loop=loop, clock=clock, client_id=CLIENT_ID, address_of=self._address_of)
         self.control = ControllerChannel(self)
         self.controller = Controller(self)
         self.membership = Membership(self)
+        self.transition_log = TransitionLog(self)
         self.membership.on_heard = self.replication.came_back
         self.membership.on_silence = self.replication.lost_touch
         self.follower = ImageFollower(self._newest, self._follow)
@@ -145,6 +147,7 @@ class Broker(BrokerDisk):
         self.groups = group_coordinator(self, around)
         self.transactions = TransactionCoordinator(self, around)
         self.transactional_appends = TransactionalAppends(self)
+        self.telemetry = Telemetry(self)
         dispatch = Dispatch(self)  # tests may stand before it; nobody else does
         self.server = Server(config, dispatch if interceptor is None else interceptor(dispatch), clock)
         self.address = ""
@@ -154,6 +157,8 @@ class Broker(BrokerDisk):
         self.last_registration = LastRegistration()
         #: Whether clients may be served.
         self.is_ready = False
+        #: Called once the data directory is ours, and with it this broker's number.
+        self.on_directory_taken: Callable[[], None] = lambda: None
 
     @property
     def node_id(self) -> NodeId:
@@ -271,6 +276,7 @@ class Broker(BrokerDisk):
         self.log_directory = await self.workers.call(self._open_directory, identity)
         last = await self.workers.call(read_last_registration, self.filesystem, self.data_directory)
         self.last_registration = LastRegistration() if last is None else last
+        self.on_directory_taken()
 
     def _open_directory(self, identity: Identity) -> LogDirectory:
         config = self._started_with
@@ -359,6 +365,7 @@ class Broker(BrokerDisk):
         return self.quorum.image, self.quorum.applied_offset
 
     def _image_changed(self, before: ClusterImage, image: ClusterImage) -> None:
+        self.transition_log.image_changed(before, image)
         self.membership.image_changed()
         self.follower.image_changed()
 
@@ -370,6 +377,7 @@ class Broker(BrokerDisk):
     async def _follow(self, before: ClusterImage, image: ClusterImage) -> None:
         """The image has changed: bring settings and partitions in line with it."""
         self.config = broker_config_in(image, self._started_with)
+        self.server.configure(self.config)
         try:
             await self.partitions.follow(before, image, self.config)
         except FlushFailedError as error:

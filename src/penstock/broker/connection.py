@@ -13,14 +13,16 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from penstock.broker.clock import Clock
 from penstock.broker.connection_limits import ConnectionLimits
 from penstock.broker.frames import FrameReader
+from penstock.broker.metrics.traffic import Traffic
 from penstock.broker.outbox import Outbox, Part
 from penstock.broker.request_memory import RequestMemory
+from penstock.model.connected_client import ConnectedClient
 from penstock.model.errors import DecodeError
 from penstock.model.limits import PIPELINED_REQUESTS_PER_CONNECTION_MAX
 from penstock.wire.api_keys import ApiKey
@@ -61,26 +63,34 @@ PIPELINES: Mapping[int, str] = {
 class Reply:
     """The place in line of one request; filled once, sent when all before it have been."""
 
-    __slots__ = ("_connection", "frame_bytes", "header", "is_done", "parts", "when_crowded")
+    __slots__ = ("_connection", "arrived_at", "frame_bytes", "header", "is_done", "parts", "when_crowded")
 
-    def __init__(self, connection: "Connection", header: RequestHeader, frame_bytes: int) -> None:
+    def __init__(
+        self, connection: "Connection", header: RequestHeader, frame_bytes: int, *, arrived_at: float
+    ) -> None:
         self._connection = connection
         self.header = header
         self.frame_bytes = frame_bytes
+        self.arrived_at = arrived_at
         self.is_done = False
         self.parts: list[Part] = []
         #: Called when another request waits for this one to be answered.
         self.when_crowded: Callable[[], None] | None = None
 
     @property
-    def client_host(self) -> str:
-        """Where the request came from, as Kafka writes it."""
-        return f"/{self._connection.address}"
+    def client(self) -> ConnectedClient:
+        """Who asks."""
+        return self._connection.client
 
     @property
     def is_abandoned(self) -> bool:
         """Whether nobody waits for this reply any more."""
         return self._connection.is_closed or self._connection.has_hung_up
+
+    @property
+    def traffic(self) -> Traffic:
+        """Where what is served is counted."""
+        return self._connection.traffic
 
     def send(self, parts: list[Part]) -> None:
         """Answer with these bytes; no parts at all means that the request gets no answer."""
@@ -119,6 +129,7 @@ class Surroundings:
     idle_seconds_max: float
     clock: Clock
     connections: "dict[Connection, None]"
+    traffic: Traffic = field(default_factory=Traffic)
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -126,9 +137,11 @@ class Connection(asyncio.BufferedProtocol):
 
     def __init__(self, surroundings: Surroundings, loop: asyncio.AbstractEventLoop) -> None:
         self._around = surroundings
+        self.traffic = surroundings.traffic
         self._loop = loop
         self._reader = FrameReader(surroundings.scratch, surroundings.frame_bytes_max)
-        self._queue: deque[tuple[RequestHeader, bytearray]] = deque()
+        #: Requests that wait for their turn, and when they were complete.
+        self._queue: deque[tuple[RequestHeader, bytearray, float]] = deque()
         self._in_flight: deque[Reply] = deque()
         self._transport: asyncio.Transport | None = None
         self._outbox: Outbox | None = None
@@ -139,7 +152,7 @@ class Connection(asyncio.BufferedProtocol):
         self._stalled_since: float | None = None
         self._stalled_bytes = 0
         self._on_lost: Callable[[], None] | None = None
-        self.address = ""
+        self.client = ConnectedClient()
         self._is_finishing = False
         self.is_admitted = False
         self.has_hung_up = False
@@ -153,12 +166,13 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = transport
         self._outbox = Outbox(self._loop, transport)
         transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES, low=0)
-        self.address = _peer_address(transport)
-        reason = self._around.limits.admit(self.address, self._around.clock.monotonic())
+        self.client = _client_of(transport)
+        reason = self._around.limits.admit(self.client.address, self._around.clock.monotonic())
         if reason is not None:
             self.close(f"refused by {reason}")
             return
         self.is_admitted = True
+        self.traffic.connections += 1
         self._around.connections[self] = None
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -169,10 +183,10 @@ class Connection(asyncio.BufferedProtocol):
         """Bytes have arrived."""
         if self._is_finishing:
             return
-        self._last_activity = self._around.clock.monotonic()
+        now = self._last_activity = self._around.clock.monotonic()
         try:
             for frame in self._reader.received(nbytes):
-                self._queue.append((decode_request_header(frame), frame))
+                self._queue.append((decode_request_header(frame), frame, now))
                 self._around.memory.hold(len(frame), queued=1)
         except DecodeError as error:
             self.close(str(error))
@@ -204,7 +218,7 @@ class Connection(asyncio.BufferedProtocol):
         memory.leave(self)
         memory.release(
             self._held_bytes
-            + sum(len(frame) for _, frame in self._queue)
+            + sum(len(frame) for _, frame, _ in self._queue)
             + sum(reply.frame_bytes for reply in self._in_flight),
             queued=len(self._queue),
         )
@@ -214,7 +228,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._outbox is not None:
             self._outbox.discard()
         if self.is_admitted:
-            self._around.limits.leave(self.address)
+            self._around.limits.leave(self.client.address)
             del self._around.connections[self]
         if self._on_lost is not None:
             on_lost, self._on_lost = self._on_lost, None
@@ -233,17 +247,27 @@ class Connection(asyncio.BufferedProtocol):
         has_unsent = self._outbox is not None and not self._outbox.is_empty
         return has_unsent or any(reply.header.api_key != ApiKey.FETCH for reply in self._in_flight)
 
+    @property
+    def apis_in_flight(self) -> list[int]:
+        """The API of each request that is being served, or waits to be answered."""
+        return [reply.header.api_key for reply in self._in_flight]
+
     def reply_done(self) -> None:
         """Send every reply whose turn has come, then look at what waits."""
         if self.is_closed or self.has_hung_up:
             return
-        assert self._outbox is not None
+        outbox = self._outbox
+        assert outbox is not None
+        now, apis = self._around.clock.monotonic(), self.traffic.apis
         while self._in_flight and self._in_flight[0].is_done:
             reply = self._in_flight.popleft()
             self._around.memory.release(reply.frame_bytes)
+            unsent_bytes = outbox.queued_bytes
             if reply.parts:
-                self._outbox.put(reply.parts)
+                outbox.put(reply.parts)
                 reply.parts = []  # whoever still holds the reply must not hold what was sent with it
+            api = apis.get(reply.header.api_key) or self.traffic.api(reply.header.api_key)
+            api.answered(now - reply.arrived_at, reply.frame_bytes, outbox.queued_bytes - unsent_bytes)
         if self._queue:
             self._start_requests()
         if not self._is_reading:
@@ -259,7 +283,7 @@ class Connection(asyncio.BufferedProtocol):
     def finish(self) -> None:
         """Look at nothing more that comes; what is under way is still answered."""
         self._is_finishing = True
-        self._around.memory.release(sum(len(frame) for _, frame in self._queue), queued=len(self._queue))
+        self._around.memory.release(sum(len(frame) for _, frame, _ in self._queue), queued=len(self._queue))
         self._queue.clear()
         self._adjust_reading()
 
@@ -276,7 +300,7 @@ class Connection(asyncio.BufferedProtocol):
     def close(self, reason: str) -> None:
         """Drop the connection, as Kafka does with what it cannot answer."""
         if self._transport is not None and not self._transport.is_closing():
-            logger.info("connection closed", extra={"address": self.address, "reason": reason})
+            logger.info("connection closed", extra={"address": self.client.address, "reason": reason})
             self._transport.abort()
 
     def close_if_overdue(self, now: float) -> None:
@@ -309,9 +333,9 @@ class Connection(asyncio.BufferedProtocol):
     def _start_requests(self) -> None:
         queue = self._queue
         while queue and not self.is_closed and self._may_start(queue[0][0]):
-            header, frame = queue.popleft()
+            header, frame, arrived_at = queue.popleft()
             self._around.memory.release(0, queued=1)
-            reply = Reply(self, header, len(frame))
+            reply = Reply(self, header, len(frame), arrived_at=arrived_at)
             self._in_flight.append(reply)
             self._around.requests.serve(header, frame, reply)
         if queue and self._in_flight:
@@ -352,6 +376,7 @@ class Connection(asyncio.BufferedProtocol):
         is_modest = not self._queue and self._reader.held_bytes <= MODEST_BYTES_MAX
         if wants and not self._around.memory.admit(self, is_modest=is_modest):
             self._around.memory.wait(self, self._adjust_reading, is_modest=is_modest)
+            self.traffic.pauses += self._is_reading
             wants = False
         if wants == self._is_reading or self._transport is None or self._transport.is_closing():
             return
@@ -365,6 +390,6 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.pause_reading()
 
 
-def _peer_address(transport: asyncio.Transport) -> str:
+def _client_of(transport: asyncio.Transport) -> ConnectedClient:
     peer = transport.get_extra_info("peername")
-    return str(peer[0]) if peer else "unknown"
+    return ConnectedClient(address=str(peer[0]), port=int(peer[1])) if peer else ConnectedClient()

@@ -7,19 +7,27 @@ retries, and what is already connected is served undisturbed.
 
 from collections import Counter
 
+SETTINGS = ("max.connections", "max.connections.per.ip", "max.connection.creation.rate")
+
 
 class ConnectionLimits:
     """Counts connections. Time comes from the caller, in seconds."""
 
     def __init__(self, *, total_max: int, per_address_max: int, creation_rate_max: int) -> None:
-        self._total_max = total_max
-        self._per_address_max = per_address_max
-        self._creation_rate_max = creation_rate_max
+        self.change(total_max=total_max, per_address_max=per_address_max, creation_rate_max=creation_rate_max)
         self._by_address: Counter[str] = Counter()
         self._tokens = float(creation_rate_max)
         self._refilled_at = 0.0
         self.total = 0
         self.refused = 0
+        #: Those by the setting that forbade them.
+        self.refused_by: Counter[str] = Counter(dict.fromkeys(SETTINGS, 0))
+
+    def change(self, *, total_max: int, per_address_max: int, creation_rate_max: int) -> None:
+        """Other bounds from now on; whoever is connected stays."""
+        self._total_max = total_max
+        self._per_address_max = per_address_max
+        self._creation_rate_max = creation_rate_max
 
     def admit(self, address: str, now: float) -> str | None:
         """Count a new connection; a refusal comes back as the setting that forbids it."""
@@ -29,6 +37,7 @@ class ConnectionLimits:
             self._by_address[address] += 1
         else:
             self.refused += 1
+            self.refused_by[reason.partition("=")[0]] += 1
         return reason
 
     def leave(self, address: str) -> None:

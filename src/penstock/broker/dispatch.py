@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.broker.apis import fetch, produce
 from penstock.broker.connection import Reply
+from penstock.broker.metrics.response_errors import response_errors
 from penstock.model.errors import DecodeError
 from penstock.wire.api_keys import APIS, ApiKey, is_served
 from penstock.wire.framing import (
@@ -79,9 +80,13 @@ class Dispatch:
         key = ApiKey(header.api_key)
         try:
             caller = header._replace(
-                client_host=reply.client_host, when_connection_is_lost=reply.when_connection_is_lost
+                client_host=reply.client.host,
+                when_connection_is_lost=reply.when_connection_is_lost,
+                client=reply.client,
             )
             response = await awaited_handler(key)(self._broker, request, caller)
+            for error_code in response_errors(response):
+                reply.traffic.failed(key, error_code)
             reply.send([encode_response(key, header.api_version, header.correlation_id, response)])
         except Exception:
             self._give_up(header, reply)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from typing import Protocol
 
 from penstock.broker.flush_round import DescriptorFlusher, FlushRound, Outcomes, Workers
+from penstock.broker.metrics.flush_meter import FlushMeter
 from penstock.model.errors import DiskFullError, FlushFailedError, StorageError
 from penstock.storage.log import FlushJob, Log
 
@@ -40,12 +41,14 @@ class Flusher:
         *,
         on_full: Callable[[], None],
         on_fatal: Callable[[StorageError], None],
+        meter: FlushMeter | None = None,
     ) -> None:
         self._workers = workers
         self._descriptors = descriptors
         self._call_soon = call_soon
         self._on_full = on_full
         self._on_fatal = on_fatal
+        self._meter = meter
         #: Who waits for the next round, and whether it must flush even where the topic does not ask for it.
         self._dirty: dict[FlushOwner, bool] = {}
         self._round_is_due = False
@@ -93,6 +96,8 @@ class Flusher:
                 self._round.append((owner, job))
         if self._round:
             self.rounds += 1
+            if self._meter is not None:
+                self._meter.round_began()
             jobs = [job for _, job in self._round]
             FlushRound(
                 jobs, workers=self._workers, descriptors=self._descriptors, done=self._round_done
@@ -100,6 +105,8 @@ class Flusher:
 
     def _round_done(self, outcomes: Outcomes) -> None:
         finished, self._round = self._round, []
+        if self._meter is not None:
+            self._meter.round_ended(len(finished))
         for (owner, job), error in zip(finished, outcomes, strict=True):
             self._settle(owner, job, error)
         if self._dirty and not self._has_failed and not self._round_is_due:

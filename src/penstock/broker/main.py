@@ -13,10 +13,14 @@ import os
 import resource
 import signal
 import sys
+from typing import Protocol
 
 from penstock.broker.broker import Broker
 from penstock.broker.clock import SystemClock
 from penstock.broker.entropy import SystemEntropy
+from penstock.broker.logging.log_settings import log_settings
+from penstock.broker.logging.process_log import ProcessLog
+from penstock.broker.metrics.service import MetricsService
 from penstock.config.broker_config import BrokerConfig
 from penstock.model.errors import OperatingError, StorageError
 from penstock.storage.faulty_filesystem import with_failpoints
@@ -35,7 +39,17 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 """A flush thread that comes back from the disk gets the interpreter within this time, not within 5 ms."""
 
 
-def run_broker(config: BrokerConfig) -> int:
+class Companion(Protocol):
+    """Who wants to know when the broker is there and when it goes; neither may take its time."""
+
+    def start(self, address: str) -> None:
+        """Clients may connect there."""
+
+    def go(self) -> None:
+        """They no longer may in a moment."""
+
+
+def run_broker(config: BrokerConfig, *, companion: Companion | None = None) -> int:
     """Run until a signal says stop; returns the exit code."""
     os.umask(0o077)
     gc.freeze()  # what is imported stays
@@ -45,14 +59,19 @@ def run_broker(config: BrokerConfig) -> int:
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     # The disk refuses to follow links, which others could have placed; one the user named is meant.
     data_directory = os.path.realpath(config.data_directory)
+    log = ProcessLog(log_settings(config, data_directory), SystemClock())
     try:
-        return asyncio.run(_run(config, data_directory))
+        return asyncio.run(_run(config, data_directory, log, companion))
     except OperatingError as error:
         logger.error("cannot run", extra={"reason": str(error)})
         return 1
+    finally:
+        log.close()
 
 
-async def _run(config: BrokerConfig, data_directory: str) -> int:
+async def _run(
+    config: BrokerConfig, data_directory: str, log: ProcessLog, companion: Companion | None
+) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -62,6 +81,7 @@ async def _run(config: BrokerConfig, data_directory: str) -> int:
 
     def end_at_once(error: StorageError) -> None:
         logger.critical("flush failed, ending now", extra={"reason": str(error)})
+        log.flush()
         record_flush_failure(filesystem, data_directory, clock.wall_ms())
         os._exit(FLUSH_FAILED_EXIT_CODE)
 
@@ -74,21 +94,33 @@ async def _run(config: BrokerConfig, data_directory: str) -> int:
         entropy=SystemEntropy(),
         on_fatal=end_at_once,
     )
+    broker.on_directory_taken = lambda: log.begin_files(broker.node_id)
+    metrics = MetricsService(broker, loop=loop, data_directory=data_directory)
+    await metrics.start(config)
     starting = loop.create_task(broker.start(), name="start")
     told = loop.create_task(stop.wait(), name="wait for a signal")
     await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():
         # It may wait for a cluster that is not there. Nothing was promised yet: end as if killed.
         logger.info("stopped before it was ready")
+        log.flush()
         os._exit(0)
     starting.result()
+    metrics.announce()
     _settle_memory()
     sys.stdout.write(f"penstock ready on {broker.address}\n")
     sys.stdout.flush()
+    if companion is not None:
+        companion.start(str(broker.address))
+    log.begin_feed(broker)
     sent_home = loop.create_task(broker.membership.was_sent_home.wait(), name="wait to be sent home")
     await asyncio.wait({told, sent_home}, return_when=asyncio.FIRST_COMPLETED)
     logger.info("stopping")
+    if companion is not None:
+        companion.go()
+    metrics.is_stopping = True
     await broker.stop()
+    await metrics.stop()
     return 0
 
 

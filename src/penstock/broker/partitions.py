@@ -207,6 +207,9 @@ class Partitions:
         if partition.told != (told, rules):
             partition.told = told, rules
             partition.take_role(role_news(told, rules, self._broker_epochs))
+            if logger.isEnabledFor(logging.DEBUG):
+                facts = {"leader": told.leader, "leader_epoch": told.leader_epoch, "isr": list(told.isr)}
+                logger.debug("role was taken", extra={"partition": str(partition), **facts})
 
     def _may_have_lost(self, job: LoadJob, image: ClusterImage) -> bool:
         """Whether the replica may lack something that others count on it to have.

@@ -21,7 +21,7 @@ class RequestMemory:
     """Counts what requests hold and wakes those that wait for room."""
 
     def __init__(self, *, bytes_max: int, queued_max: int) -> None:
-        self._bytes_max = bytes_max
+        self.bytes_max = bytes_max
         self._reserved_bytes_max = bytes_max + bytes_max // RESERVE_SHARE
         self._queued_max = queued_max
         #: Of frames in progress, of queued requests, and of those under way.
@@ -35,7 +35,7 @@ class RequestMemory:
     @property
     def has_room(self) -> bool:
         """Whether anybody may read on."""
-        return self.held_bytes < self._bytes_max and self.queued_count < self._queued_max
+        return self.held_bytes < self.bytes_max and self.queued_count < self._queued_max
 
     @property
     def is_short(self) -> bool:

@@ -7,6 +7,7 @@ from penstock.broker.clock import Clock
 from penstock.broker.connection import Connection, Requests, Surroundings
 from penstock.broker.connection_limits import ConnectionLimits
 from penstock.broker.frames import SCRATCH_BYTES
+from penstock.broker.metrics.traffic import Traffic
 from penstock.broker.request_memory import RequestMemory
 from penstock.config.broker_config import BrokerConfig
 from penstock.model.errors import OperatingError
@@ -25,28 +26,38 @@ class Server:
         self._clock = clock
         self._connections: dict[Connection, None] = {}
         self._listening: asyncio.Server | None = None
+        #: What is asked, and what is answered.
+        self.traffic = Traffic()
+        self.limits = ConnectionLimits(**_bounds(config))
+        self.memory = RequestMemory(
+            bytes_max=config.integer("queued.max.request.bytes"),
+            queued_max=config.integer("queued.max.requests"),
+        )
         self._surroundings = Surroundings(
             requests=requests,
-            limits=ConnectionLimits(
-                total_max=config.integer("max.connections"),
-                per_address_max=config.integer("max.connections.per.ip"),
-                creation_rate_max=config.integer("max.connection.creation.rate"),
-            ),
-            memory=RequestMemory(
-                bytes_max=config.integer("queued.max.request.bytes"),
-                queued_max=config.integer("queued.max.requests"),
-            ),
+            limits=self.limits,
+            memory=self.memory,
             scratch=bytearray(SCRATCH_BYTES),
             frame_bytes_max=config.integer("socket.request.max.bytes"),
             idle_seconds_max=config.integer("connections.max.idle.ms") / 1000,
             clock=clock,
             connections=self._connections,
+            traffic=self.traffic,
         )
+
+    def configure(self, config: BrokerConfig) -> None:
+        """Settings have changed while it runs."""
+        self.limits.change(**_bounds(config))
 
     @property
     def connection_count(self) -> int:
         """How many clients are connected."""
         return len(self._connections)
+
+    @property
+    def connections(self) -> list[Connection]:
+        """Those of all clients, other brokers included."""
+        return list(self._connections)
 
     async def bind(self, host: str, port: int) -> int:
         """Take the address; returns the port really taken, which matters when ``port`` is 0."""
@@ -101,3 +112,12 @@ class Server:
 
     def _owes_answers(self) -> bool:
         return any(connection.is_owed_an_answer for connection in self._connections)
+
+
+def _bounds(config: BrokerConfig) -> dict[str, int]:
+    """Who may connect, as ``ConnectionLimits`` takes it."""
+    return {
+        "total_max": config.integer("max.connections"),
+        "per_address_max": config.integer("max.connections.per.ip"),
+        "creation_rate_max": config.integer("max.connection.creation.rate"),
+    }

@@ -19,12 +19,12 @@ from penstock.broker.transaction_words import VERSION, RemoteWords, Words, words
 from penstock.broker.transactional_appends import Question, is_open, is_word_needed, verifications_of
 from penstock.config.broker_config import BrokerConfig
 from penstock.coordinator.events import TopicsDeleted
-from penstock.coordinator.patterns import compile_pattern
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import TopicPartition
 from penstock.model.names import TRANSACTIONS_TOPIC
+from penstock.model.patterns import compile_pattern
 from penstock.storage.producer_state import stale_epoch
 from penstock.transactions.responses import by_topic, refusal
 from penstock.transactions.settings import TransactionSettings

@@ -63,7 +63,7 @@ class RemoteMarkers:
         try:
             return await self._calls.ask(node_id, wanted)
         except PeerError as error:
-            logger.debug("leader did not answer", extra={"node": node_id, "reason": str(error)})
+            logger.debug("leader did not answer", extra={"peer": node_id, "reason": str(error)})
             return dict.fromkeys(wanted.partitions, ErrorCode.NETWORK_EXCEPTION)
 
     async def _send(self, node_id: NodeId, wanted: Sequence[MarkersWanted]) -> list[Codes]:

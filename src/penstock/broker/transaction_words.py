@@ -48,7 +48,7 @@ class RemoteWords:
         try:
             return await self._calls.ask(node_id, transaction)
         except PeerError as error:
-            extra = {"node": node_id, "transactional_id": transaction.transactional_id, "reason": str(error)}
+            extra = {"peer": node_id, "transactional_id": transaction.transactional_id, "reason": str(error)}
             logger.debug("transaction coordinator did not answer", extra=extra)
             return dict.fromkeys(partitions_of(transaction), ErrorCode.NETWORK_EXCEPTION)
 

@@ -226,7 +226,9 @@ class TransactionalAppends:
             is_known=partition.log.producers.get(producer_id) is not None,
             produce_version=entry.produce_version,
         )
-        entry.outcome.result = partition.append(entry.batch, header, self._broker.clock.wall_ms())
+        result = partition.append(entry.batch, header, self._broker.clock.wall_ms())
+        self._broker.server.traffic.took_in(partition.topic, result, len(entry.batch))
+        entry.outcome.result = result
         entry.outcome.partition = partition
         if partition.verifications is not None and entry.is_open_in_log:
             partition.verifications.end(producer_id)

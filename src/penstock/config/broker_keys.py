@@ -17,7 +17,10 @@ from penstock.config.cluster_keys import CLUSTER_KEYS
 from penstock.config.definition import INT_MAX, ConfigKey, ConfigType
 from penstock.config.group_keys import GROUP_KEYS
 from penstock.config.listeners import LISTENER_LIST
+from penstock.config.log_keys import LOG_KEYS
+from penstock.config.metrics_keys import METRICS_KEYS
 from penstock.config.replication_keys import REPLICATION_KEYS
+from penstock.config.telemetry_keys import TELEMETRY_KEYS
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.config.transaction_keys import TRANSACTION_KEYS
 from penstock.config.validators import at_least, one_item
@@ -304,7 +307,10 @@ _DEFINED_BY_HAND = (
     + CLUSTER_KEYS
     + CLEANER_KEYS
     + GROUP_KEYS
+    + METRICS_KEYS
+    + LOG_KEYS
     + REPLICATION_KEYS
+    + TELEMETRY_KEYS
     + TRANSACTION_KEYS
 )
 

@@ -39,6 +39,7 @@ class Scope(StrEnum):
 
     BROKER = "broker"
     TOPIC = "topic"
+    CLIENT_METRICS = "client-metrics"
 
 
 class ConfigError(UsageError):

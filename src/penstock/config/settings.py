@@ -21,6 +21,7 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    DYNAMIC_CLIENT_METRICS = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,10 @@ from penstock.config.names import normalise, unique
 ENVIRONMENT_PREFIX = "PENSTOCK_"
 
 _NOT_SETTINGS = frozenset(
-    {"FAILPOINTS", "CONFIG", "BOOTSTRAP_SERVER", "CACHE_DIR", "SPARK_ARCHIVE", "SPARK_TRAINING_OPTIONS"}
+    {
+        *("FAILPOINTS", "CONFIG", "BOOTSTRAP_SERVER", "CACHE_DIR", "SPARK_ARCHIVE", "SPARK_TRAINING_OPTIONS"),
+        *("GATEWAY", "GATEWAY_TOKEN", "REGISTRY_URL"),
+    }
 )
 """Variables of the same prefix that somebody else reads."""
 

@@ -1,4 +1,4 @@
-"""AlterConfigs and IncrementalAlterConfigs: settings of topics and brokers, changed while the cluster runs.
+"""AlterConfigs and IncrementalAlterConfigs: settings of topics, brokers and subscriptions of metrics.
 
 The old API replaces all settings of a resource, the new one (KIP-339) changes some. Both come down to the
 settings a resource shall have afterwards; the difference to what it has becomes records. A resource is
@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from penstock.config.broker_config import BrokerConfig
+from penstock.config.client_metrics_config import client_metrics_config
 from penstock.config.definition import ConfigType
 from penstock.config.settings import Settings
 from penstock.config.topic_config import topic_config
-from penstock.metadata.config_rules import check_broker_configs, check_topic_configs
+from penstock.metadata.config_rules import check_broker_configs, check_client_metrics, check_topic_configs
 from penstock.metadata.eligibility import with_eligibility
 from penstock.metadata.image import NO_CONFIGS, ClusterImage
 from penstock.metadata.outcome import duplicates, invalid_request, message_of
@@ -121,6 +122,9 @@ def _alter(
             raise ApiError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{resource.name}' does not exist."
             )
+    elif resource.type is ResourceType.CLIENT_METRICS:
+        wanted = edit(present, client_metrics_config(present))
+        check_client_metrics(image, resource, wanted)
     else:
         _check_broker_resource_name(image, resource.name, config)
         wanted = edit(present, config)

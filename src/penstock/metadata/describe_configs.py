@@ -1,13 +1,14 @@
-"""DescribeConfigs: every setting of a topic or broker, its value, and where that comes from."""
+"""DescribeConfigs: every setting of a topic, broker or subscription, its value, and where that comes from."""
 
 from collections.abc import Iterable
 
 from penstock.config.broker_config import BrokerConfig
+from penstock.config.client_metrics_config import client_metrics_config
 from penstock.config.settings import ConfigSource, Setting, Settings
 from penstock.metadata.effective_config import topic_config_in
-from penstock.metadata.image import ClusterImage
+from penstock.metadata.image import NO_CONFIGS, ClusterImage
 from penstock.metadata.outcome import invalid_request, message_of
-from penstock.metadata.resources import ResourceType
+from penstock.metadata.resources import ConfigResource, ResourceType
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.names import check_topic_name
@@ -60,6 +61,8 @@ def _entries(
         settings, names = _topic_settings(image, resource.resource_name, config)
     elif resource.resource_type == ResourceType.BROKER:
         settings, names = _broker_settings(image, resource.resource_name, config)
+    elif resource.resource_type == ResourceType.CLIENT_METRICS:
+        settings, names = _subscription_settings(image, resource.resource_name)
     else:
         raise invalid_request(f"Unsupported resource type: {resource.resource_type}")
     wanted = set(resource.configuration_keys or names)
@@ -88,6 +91,15 @@ def _broker_settings(image: ClusterImage, name: str, config: BrokerConfig) -> tu
             f"Unexpected broker id, expected {node_id} or empty string, but received {name}"
         )
     return config, list(config)
+
+
+def _subscription_settings(image: ClusterImage, name: str) -> tuple[Settings, list[str]]:
+    """As in Kafka one that nobody has made has the defaults, and asks for nothing."""
+    if name == "":
+        raise invalid_request("A subscription of client metrics must have a name.")
+    present = image.configs.get(ConfigResource(ResourceType.CLIENT_METRICS, name), NO_CONFIGS)
+    settings = client_metrics_config(present)
+    return settings, list(settings)
 
 
 def _visible(stack: tuple[Setting, ...], *, only_cluster: bool) -> tuple[Setting, ...]:

@@ -114,6 +114,15 @@ class BrokerLiveness:
             and not image.brokers[node_id].is_fenced
         )
 
+    def why_expired(self, node_id: NodeId, now: Millis) -> str:
+        """In words why a broker's session is over."""
+        session = self._sessions[node_id]
+        silent_ms = now - session.heard_at
+        if silent_ms >= self._timeout_ms or session.suspect_since is None:
+            return f"no heartbeat for {silent_ms} ms, a session is {self._timeout_ms} ms"
+        since_ms = now - session.suspect_since
+        return f"its connection broke {since_ms} ms ago, and nothing was heard for {silent_ms} ms"
+
     def fence_expired(self, image: ClusterImage, now: Millis) -> tuple[MetadataRecord, ...]:
         """Shut out everybody who has been silent for too long."""
         self.follow(image, now)

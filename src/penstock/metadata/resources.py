@@ -9,10 +9,11 @@ class ResourceType(IntEnum):
 
     TOPIC = 2
     BROKER = 4
+    CLIENT_METRICS = 16
 
 
 class ConfigResource(NamedTuple):
-    """Whose settings: a topic by name, a broker by id, or all brokers by the empty name."""
+    """Whose settings: a topic's or subscription's by name, a broker's by id, all brokers' by none."""
 
     type: ResourceType
     name: str

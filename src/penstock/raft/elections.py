@@ -40,8 +40,15 @@ class Elections:
         state = self._state
         state.reset_election_timer()
         if state.may_stand():
-            undecided = state.role in (Role.PRE_CANDIDATE, Role.CANDIDATE)
-            self.ask_beforehand(Cause.ELECTION_UNDECIDED if undecided else Cause.LEADER_SILENT)
+            self.ask_beforehand(self._cause())
+
+    def _cause(self) -> Cause:
+        """Why it wants to be elected."""
+        state = self._state
+        if state.role in (Role.PRE_CANDIDATE, Role.CANDIDATE):
+            return Cause.ELECTION_UNDECIDED
+        is_doubted = state.leader is not None and state.leader_heard_at is None
+        return Cause.LEADER_UNREACHABLE if is_doubted else Cause.LEADER_SILENT
 
     def ask_beforehand(self, cause: Cause) -> None:
         """Find out whether a majority would vote for this node."""

@@ -24,6 +24,7 @@ class Cause(StrEnum):
 
     STARTED = "started"
     LEADER_SILENT = "nothing was heard from a leader"
+    LEADER_UNREACHABLE = "the connection to the leader broke, and nothing was heard since"
     ELECTION_UNDECIDED = "the election was not decided in time"
     PRE_VOTE_WON = "a majority would vote for it"
     ELECTED = "a majority voted for it"

@@ -39,10 +39,12 @@ class DiskRoom:
         self._reserve_path = join_path(directory, RESERVE_FILE)
         #: Whether producers are to be refused, as of the last look.
         self.is_low = False
+        #: As of the last look.
+        self.usage: DiskUsage | None = None
 
     def look(self) -> DiskUsage:
         """See how full the disk is; the reserve is made again once there is room for it."""
-        usage = self._fs.usage(self._directory)
+        usage = self.usage = self._fs.usage(self._directory)
         self.is_low = usage.free_bytes < soft_limit_bytes(usage, self._soft_limit_bytes_max)
         if not self.is_low and usage.free_bytes > 2 * self._reserve_bytes:
             self._keep_reserve()

@@ -108,6 +108,8 @@ class LogDirectory:
         self._checkpoint_interval_ms = options.checkpoint_interval_ms
         self._checkpointed_at = now
         self._bytes_since_checkpoint = 0
+        #: Since the directory was opened.
+        self.flushed_bytes = 0
         self._deleted: list[DeletedLog] = []
 
     @classmethod
@@ -185,6 +187,7 @@ class LogDirectory:
         if self.logs.get(log.topic_partition) is log:
             self.seal.record(self._seal_key(log.topic_partition), self._durable_end(log))
         self._bytes_since_checkpoint += size_bytes
+        self.flushed_bytes += size_bytes
 
     def begin_lower(self, log: Log, offset: Offset) -> LowerJob:
         """Forget what the log had above ``offset``; it may be cut, or begin anew, there once the job has run.

@@ -20,7 +20,7 @@ from penstock.storage.recovery import OpenedLog
 from penstock.storage.retention import SegmentFacts
 from penstock.storage.segment import Segment
 from penstock.storage.segment_end import find_end
-from penstock.storage.segment_lookup import measure_largest_timestamp
+from penstock.storage.segment_lookup import locate, measure_largest_timestamp
 from penstock.storage.segments import Segments
 from penstock.storage.tail_cache import TailCache
 from penstock.storage.timestamp_search import TimestampOffset, first_at_or_after, newest_timestamp
@@ -147,6 +147,17 @@ class ReadableLog:
     def offset_of_max_timestamp(self) -> TimestampOffset | None:
         """The first readable record with the largest timestamp. Blocks: looks inside a batch."""
         return newest_timestamp(self._segments, self.log_start_offset)
+
+    def timestamp_at(self, offset: int) -> int | None:
+        """The timestamp of the batch with the first record at or behind ``offset``, the largest it has.
+
+        None when nothing that can be read is there. Reads an index block and a few headers, as ``read`` does.
+        """
+        for segment in self._segments.from_offset(offset):
+            found = locate(segment, offset)
+            if found is not None:
+                return found.header.max_timestamp
+        return None
 
     def offset_for_leader_epoch(self, epoch: int) -> EpochEnd:
         """The largest epoch up to ``epoch`` and where it ends; -1 and -1 when unknown."""

@@ -74,6 +74,9 @@ class ApiKey(IntEnum):
     ALLOCATE_PRODUCER_IDS = 67
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
+    GET_TELEMETRY_SUBSCRIPTIONS = 71
+    PUSH_TELEMETRY = 72
+    LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
     # Penstock's own, far above any number of Kafka's. Clients look for the keys they know, so one more in
     # ApiVersions disturbs nobody, and our own tools find it there like any other.
@@ -85,6 +88,7 @@ class ApiKey(IntEnum):
     RAFT_INSTALL_SNAPSHOT = 10_002
     RAFT_TIMEOUT_NOW = 10_003
     RAFT_OBSERVE = 10_004
+    OFFSET_TIMES = 10_005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +205,9 @@ _TABLE = (
     _api(ApiKey.ALLOCATE_PRODUCER_IDS, (0, 0), 0, is_private=True),
     _api(ApiKey.CONSUMER_GROUP_HEARTBEAT, (0, 1), 0),
     _api(ApiKey.CONSUMER_GROUP_DESCRIBE, (0, 1), 0),
+    _api(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, (0, 0), 0),
+    _api(ApiKey.PUSH_TELEMETRY, (0, 0), 0),
+    _api(ApiKey.LIST_CONFIG_RESOURCES, (0, 1), 0),
     _api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), 0),
     _api(ApiKey.JOIN_CLUSTER, (0, 0), 0, is_private=True),
     _api(ApiKey.DECOMMISSION_BROKER, (0, 0), 0),
@@ -209,6 +216,7 @@ _TABLE = (
     _api(ApiKey.RAFT_INSTALL_SNAPSHOT, (0, 0), 0, is_private=True),
     _api(ApiKey.RAFT_TIMEOUT_NOW, (0, 0), 0, is_private=True),
     _api(ApiKey.RAFT_OBSERVE, (0, 0), 0, is_private=True),
+    _api(ApiKey.OFFSET_TIMES, (0, 0), 0, is_private=True),
 )
 
 APIS: Mapping[ApiKey, ApiSpec] = MappingProxyType({spec.key: spec for spec in _TABLE})

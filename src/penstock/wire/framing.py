@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from penstock.model.connected_client import ConnectedClient
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import DecodeError, InvariantError, UsageError
 from penstock.model.limits import ARRAY_ELEMENTS_MAX, RESPONSE_ELEMENTS_MAX
@@ -40,9 +41,9 @@ class RequestHeader(NamedTuple):
     """What precedes every request. ``body_position`` is where its body begins in the frame.
 
     For an API or version we do not know nothing beyond the correlation id is read: ``client_id`` is then null
-    and ``body_position`` means nothing. The last three are not part of it: whoever holds the connection may
-    note there where the request came from, how to be told of the connection's end, and that another broker
-    has passed it on.
+    and ``body_position`` means nothing. The last four are not part of it: whoever holds the connection may
+    note there where the request came from, how to be told of the connection's end, that another broker has
+    passed it on, and who is connected.
     """
 
     api_key: int
@@ -53,6 +54,7 @@ class RequestHeader(NamedTuple):
     client_host: str = ""
     when_connection_is_lost: Callable[[Callable[[], None]], None] = _tell_nobody
     is_forwarded: bool = False
+    client: ConnectedClient | None = None
 
 
 def header_for(key: ApiKey, caller: RequestHeader | None = None) -> RequestHeader:

@@ -106,3 +106,16 @@ def test_config_mistake_is_a_usage_error(terminal: Terminal, words: list[str], s
 
     assert answer.code == 2
     assert said in answer.errors
+
+
+def test_config_of_client_metrics_makes_and_ends_a_subscription(
+    terminal: Terminal, unique: UniqueName
+) -> None:
+    name, match = unique("subscription"), "client_id=nobody-.*,client_source_port=1"
+    said = terminal.must("config", "set", "client-metrics", name, "metrics=a.,b.", f"match={match}")
+    assert f"client-metrics {name}: match set to {match}\n" in said.output
+    found = described(terminal, "client-metrics", name)
+    assert (found["metrics"]["value"], found["metrics"]["source"]) == ("a.,b.", "subscription")
+    assert (found["interval.ms"]["value"], found["interval.ms"]["source"]) == ("300000", "default")
+    terminal.must("config", "unset", "client-metrics", name, "metrics", "match")
+    assert described(terminal, "client-metrics", name, "--changed") == {}

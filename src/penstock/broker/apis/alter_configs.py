@@ -4,8 +4,9 @@ Versions 0 to 2.
 
 Behaviour
     - A resource gets exactly the settings of the request; what is not named goes back to its default.
-    - Resources are topics by name, brokers by their ids, and all brokers by the empty name. Every resource
-      of the request is in the answer, changed as a whole or not at all.
+    - Resources are topics by name, brokers by their ids, all brokers by the empty name, and subscriptions of
+      clients' metrics by name. Every resource of the request is in the answer, changed as a whole or not at
+      all.
     - Refusals: UNKNOWN_TOPIC_OR_PARTITION; INVALID_CONFIG for a topic's unknown name or bad value;
       INVALID_REQUEST for a broker's, for one that cannot change while running, and for a resource, name or
       null value that makes no sense.

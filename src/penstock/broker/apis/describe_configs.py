@@ -3,7 +3,8 @@
 Versions 1 to 4.
 
 Behaviour
-    - Resources are topics by name, this broker by its id, and by the empty name what is set for all brokers.
+    - Resources are topics by name, this broker by its id, by the empty name what is set for all brokers, and
+      subscriptions of clients' metrics by name.
     - No keys, or an empty list, means all settings; unknown keys are left out.
     - A value's source is the topic, this broker, all brokers, the broker's start, or the built-in default;
       synonyms list all of them that have a value, the one in force first. Secrets have no value here.

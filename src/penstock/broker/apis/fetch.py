@@ -134,6 +134,7 @@ def _answer_replica(
 ) -> None:
     if session.session_id == NO_SESSION:
         session.close()
+    reply.traffic.replication_bytes_out += sum(read.size for read in reads)
     _send(reply, FetchResponse(session_id=session.session_id, responses=_topics(broker, reads)))
 
 
@@ -168,6 +169,7 @@ def _positions(request: FetchRequest, uses_ids: bool) -> list[tuple[PartitionKey
 
 def _answer(broker: "Broker", plan: FetchPlan, reply: Reply, reads: list[PartitionRead]) -> None:
     told = [read for read in reads if _is_news(plan, read)]
+    _count(told, reply)
     plan.served([read.key for read in told if read.size])
     response = FetchResponse(
         session_id=plan.session_id,
@@ -175,6 +177,16 @@ def _answer(broker: "Broker", plan: FetchPlan, reply: Reply, reads: list[Partiti
         node_endpoints=_endpoints(broker, told),
     )
     _send(reply, response)
+
+
+def _count(reads: list[PartitionRead], reply: Reply) -> None:
+    """Count what is sent to consumers, by topic, and what is not, by error."""
+    traffic = reply.traffic
+    for read in reads:
+        if read.code is not NO_ERROR:
+            traffic.failed(ApiKey.FETCH, read.code)
+        elif read.partition is not None and read.size:
+            traffic.topic(read.partition.topic).bytes_out += read.size
 
 
 def _topics(broker: "Broker", reads: list[PartitionRead]) -> tuple[FetchableTopicResponse, ...]:
@@ -249,10 +261,19 @@ def _partition(broker: "Broker", read: PartitionRead) -> PartitionData:
 
 def _send(reply: Reply, response: FetchResponse) -> None:
     header = reply.header
+    traffic = reply.traffic
+    if response.error_code:
+        traffic.failed(ApiKey.FETCH, response.error_code)
     parts: list[Part] = []
     for part in encode_response_parts(ApiKey.FETCH, header.api_version, header.correlation_id, response):
         if isinstance(part, LogSlice):
-            parts.extend(piece if isinstance(piece, FilePiece) else piece.buffer for piece in part.pieces)
+            for piece in part.pieces:
+                if isinstance(piece, FilePiece):
+                    parts.append(piece)
+                    traffic.file_bytes_out += piece.length
+                else:
+                    parts.append(piece.buffer)
+                    traffic.memory_bytes_out += len(piece.buffer)
         elif isinstance(part, bytes | bytearray | memoryview):
             parts.append(part)
     reply.send(parts)

@@ -4,8 +4,9 @@ Versions 0 to 1.
 
 Behaviour
     - SET and DELETE work on any setting; APPEND and SUBTRACT on lists, starting from the value in force.
-    - Resources are topics by name, brokers by their ids, and all brokers by the empty name. Every resource
-      of the request is in the answer (librdkafka insists), changed as a whole or not at all.
+    - Resources are topics by name, brokers by their ids, all brokers by the empty name, and subscriptions of
+      clients' metrics (KIP-714) by name, which are there while anything is set on them. Every resource of the
+      request is in the answer (librdkafka insists), changed as a whole or not at all.
     - Refusals: as AlterConfigs; INVALID_CONFIG for APPEND or SUBTRACT on what is no list.
 
 Version notes

@@ -15,9 +15,9 @@ Version notes
 import asyncio
 from typing import TYPE_CHECKING
 
-from penstock.coordinator.patterns import compile_pattern
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, InvariantError
+from penstock.model.patterns import compile_pattern
 from penstock.transactions.views import unknown_states
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse

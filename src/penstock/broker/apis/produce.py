@@ -10,7 +10,7 @@ Behaviour
       the flush here. acks=-1: after the flush on every in-sync replica. Anything else: INVALID_REQUIRED_ACKS.
     - A batch seen before (same producer, epoch and sequences) is answered with the offsets it got then.
     - A batch of a transaction may have to wait for its coordinator first (``transactional_appends``).
-    - Internal topics are for brokers only: INVALID_TOPIC_EXCEPTION.
+    - Internal topics are for brokers only: INVALID_TOPIC_EXCEPTION. Brokers feed the log topic in this way.
     - A follower takes nothing (NOT_LEADER_OR_FOLLOWER), and says who leads (KIP-951). Too few replicas in
       sync for acks=-1 is NOT_ENOUGH_REPLICAS, or NOT_ENOUGH_REPLICAS_AFTER_APPEND when that happened since.
     - A leader that neither the controller nor its followers hear hangs up: somebody else may lead by now.
@@ -27,15 +27,17 @@ from penstock.broker.connection import Reply
 from penstock.broker.leader_hints import MISDIRECTED, endpoints, partition_in
 from penstock.broker.parked_produce import ALL_ACKS, LEADER_ACKS, NO_ACKS, ParkedProduce, ProduceOutcome
 from penstock.broker.partition import Partition
+from penstock.broker.peers.peers import CLIENT_ID
 from penstock.broker.transactional_appends import TransactionalBatch
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis, NodeId
+from penstock.model.names import LOGS_TOPIC
 from penstock.records.batch import TRANSACTIONAL_BIT, BatchHeader, read_header
 from penstock.records.errors import RecordError
 from penstock.records.validation import needs_rewrite, rewrite_batch, validate_produced
 from penstock.wire.api_keys import ApiKey
-from penstock.wire.framing import encode_response
+from penstock.wire.framing import RequestHeader, encode_response
 from penstock.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
@@ -62,7 +64,7 @@ _NO_HINT = ProduceLeader()
 def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
     """Append what can be appended, then park until it is safe."""
     acks = request.acks
-    version = reply.header.api_version
+    header = reply.header
     now = broker.clock.wall_ms()
     answer = _answer_nothing if acks == NO_ACKS else _answer
     parked = ParkedProduce(lambda outcomes: answer(broker, request, outcomes, reply))
@@ -70,8 +72,8 @@ def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
         for data in topic.partition_data:
             outcome = ProduceOutcome(parked, data.index)
             try:
-                partition = _find(broker, topic, data.index, version)
-                _append(broker, partition, data, request, version, now, outcome)
+                partition = _find(broker, topic, data.index, header.api_version)
+                _append(broker, partition, data, request, header, now, outcome)
             except ApiError as error:
                 outcome.fail(error)
     if acks == NO_ACKS:
@@ -97,7 +99,7 @@ def _append(
     partition: Partition,
     data: PartitionProduceData,
     request: ProduceRequest,
-    version: int,
+    asked: RequestHeader,
     now: Millis,
     outcome: ProduceOutcome,
 ) -> None:
@@ -110,7 +112,7 @@ def _append(
         raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
     elif not partition.is_leader:
         raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if partition.is_internal:
+    if partition.is_internal and not _may_write(partition, asked):
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, "Only brokers write to internal topics.")
     broker.check_writable()
     rules = partition.rules
@@ -118,7 +120,7 @@ def _append(
     header = validate_produced(batch, rules, now)
     attributes = header[5]
     if attributes:
-        _check_codec(header, version)
+        _check_codec(header, asked.api_version)
     if needs_rewrite(header, rules):
         batch = rewrite_batch(batch, header, rules, now)
         header = read_header(batch)
@@ -131,12 +133,18 @@ def _append(
                 header=header,
                 outcome=outcome,
                 acks=acks,
-                produce_version=version,
+                produce_version=asked.api_version,
             ),
         )
         return
-    outcome.result = partition.append(batch, header, now)
+    result = outcome.result = partition.append(batch, header, now)
     outcome.partition = partition
+    broker.server.traffic.took_in(partition.topic, result, len(batch))
+
+
+def _may_write(partition: Partition, asked: RequestHeader) -> bool:
+    """Whether a broker asks, to feed the log topic; it says so itself: that stops mistakes, not malice."""
+    return partition.topic == LOGS_TOPIC and asked.client_id == CLIENT_ID
 
 
 def _check_codec(header: BatchHeader, version: int) -> None:
@@ -149,9 +157,16 @@ def _answer_nothing(
 ) -> None:
     failed = [each for each in outcomes if each.error is not None]
     if failed:
+        _count_errors(outcomes, reply)
         reply.close_connection(f"a produce request with acks=0 failed: {failed[0].code.name}")
     else:
         reply.send([])
+
+
+def _count_errors(outcomes: list[ProduceOutcome], reply: Reply) -> None:
+    for outcome in outcomes:
+        if outcome.code is not _NO_ERROR:
+            reply.traffic.failed(ApiKey.PRODUCE, outcome.code)
 
 
 def _answer(broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
@@ -173,14 +188,14 @@ def _answer(broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOut
                 for topic in request.topic_data
             ]
         ),
-        node_endpoints=_endpoints(broker, request, outcomes),
+        node_endpoints=_endpoints(broker, request, outcomes, reply),
     )
     header = reply.header
     reply.send([encode_response(ApiKey.PRODUCE, header.api_version, header.correlation_id, response)])
 
 
 def _endpoints(
-    broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome]
+    broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply
 ) -> tuple[ProduceNodeEndpoint, ...]:
     """Where those are who lead what was sent here."""
     for outcome in outcomes:
@@ -188,6 +203,7 @@ def _endpoints(
             break
     else:
         return ()
+    _count_errors(outcomes, reply)
     named = [(topic, data.index) for topic in request.topic_data for data in topic.partition_data]
     leaders = [
         NodeId(_current_leader(broker, topic, index).leader_id)

@@ -28,7 +28,7 @@ from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis, NodeId
 from penstock.model.limits import SUSPICION_MS
-from penstock.model.names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from penstock.model.names import LOGS_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from penstock.wire.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
@@ -65,6 +65,8 @@ class Controller:
         #: On which connection each broker was last heard of.
         self._connections: dict[NodeId, object] = {}
         self._kept_up: tuple[object, ...] = ()
+        #: Why each broker was last found silent, for whoever logs that it was fenced.
+        self.why_fenced: dict[NodeId, str] = {}
         self._elected_at = 0.0
         self._looked_at = 0.0
 
@@ -89,6 +91,7 @@ class Controller:
         """Take office, or leave it."""
         if not self.is_active:
             self._liveness = None
+            self.why_fenced.clear()
         elif self._liveness is None:
             self._begin_office()
         self._news.set()
@@ -167,10 +170,10 @@ class Controller:
 
     def _fence_expired(self, image: ClusterImage) -> Result[None]:
         liveness = self._in_office()
-        gone = liveness.expired(image, self._now())
-        if gone:
-            logger.warning("silent brokers are shut out", extra={"brokers": list(gone)})
-        return Result(records=liveness.fence_expired(image, self._now()), response=None)
+        now = self._now()
+        for node_id in liveness.expired(image, now):
+            self.why_fenced[node_id] = liveness.why_expired(node_id, now)
+        return Result(records=liveness.fence_expired(image, now), response=None)
 
     async def _keep_up(self) -> None:
         """Do what is due, then wait a while. Nothing is due as long as nothing has changed."""
@@ -192,6 +195,7 @@ class Controller:
             internal_replication_factors={
                 OFFSETS_TOPIC: config.integer("offsets.topic.replication.factor"),
                 TRANSACTIONS_TOPIC: config.integer("transaction.state.log.replication.factor"),
+                LOGS_TOPIC: config.integer("server.log.topic.replication.factor"),
             },
         )
 

@@ -77,6 +77,18 @@ class Membership:
         self.was_sent_home = asyncio.Event()
         self._was_emptied = False
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether a controller has answered a heartbeat within the time of a session."""
+        session_seconds = self._broker.config.integer("broker.session.timeout.ms") / 1000
+        return self._broker.clock.monotonic() - self._heard_at <= session_seconds
+
+    @property
+    def is_registered(self) -> bool:
+        """Whether the image has this very process."""
+        registered = self._registered()
+        return registered is not None and registered.epoch == self.epoch
+
     async def register(self) -> None:
         """Become known to the cluster, as far as we know it too; raises when it refuses for good."""
         await self._register(self._previous_epoch())
@@ -139,14 +151,9 @@ class Membership:
 
     async def _is_let_in(self) -> bool:
         response = await self._beat()
-        if response is None or response.is_fenced or not self._is_registered():
+        if response is None or response.is_fenced or not self.is_registered:
             return False
         return not self._broker.image.brokers[self._broker.node_id].is_fenced
-
-    def _is_registered(self) -> bool:
-        """Whether the image has this very process."""
-        registered = self._registered()
-        return registered is not None and registered.epoch == self.epoch
 
     async def _remember(self, epoch: int) -> None:
         await self._broker.remember_registration(

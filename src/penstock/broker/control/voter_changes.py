@@ -28,10 +28,10 @@ async def change_voters(broker: "Broker") -> bool:
     )
     match change:
         case AddVoter(node_id=node_id):
-            logger.info("a broker becomes a voter", extra={"node": node_id})
+            logger.info("a broker becomes a voter", extra={"broker": node_id})
             await quorum.add_voter(_voter(broker, change))
         case RemoveVoter(node_id=node_id):
-            logger.info("a broker is a voter no more", extra={"node": node_id})
+            logger.info("a broker is a voter no more", extra={"broker": node_id})
             voter = quorum.voters.of_node(node_id)
             assert voter is not None
             await quorum.remove_voter(voter.key)

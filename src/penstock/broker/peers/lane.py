@@ -24,6 +24,9 @@ class Lane(StrEnum):
     #: One connection, used for nothing else: when it ends, so has the broker at its other end, or the way.
     HEARTBEAT = "heartbeat"
 
+    #: So that entries of the log wait for nobody, and nobody for them.
+    LOGS = "logs"
+
     @property
     def connections_max(self) -> int:
         """How many connections of this lane one peer gets."""

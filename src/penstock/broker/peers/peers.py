@@ -19,6 +19,9 @@ from penstock.model.ids import NodeId
 from penstock.model.limits import PEER_ANSWER_BYTES_MAX
 from penstock.wire.schema import Struct
 
+CLIENT_ID = "penstock-broker"
+"""What brokers call themselves to each other; clients that are none have no reason to."""
+
 
 class Peers:
     """Asks, once, and says whether the question left."""

@@ -160,7 +160,7 @@ class Correspondence:
         except ApiError as error:
             logger.warning(
                 "peer's answer makes no sense",
-                extra={"node": question.target.node_id, "reason": str(error)},
+                extra={"peer": question.target.node_id, "reason": str(error)},
             )
 
     async def _question(self, question: Question) -> Any:

@@ -14,6 +14,7 @@ from typing import TypeVar, cast
 
 from penstock.broker.quorum.addresses import Addresses
 from penstock.broker.quorum.correspondence import Correspondence, RequestStruct
+from penstock.broker.quorum.election_counts import ElectionCounts
 from penstock.broker.quorum.image_keeper import ImageKeeper
 from penstock.broker.quorum.metadata_snapshots import MetadataSnapshots
 from penstock.broker.quorum.news import News
@@ -176,6 +177,11 @@ class Quorum:
     def term(self) -> int:
         """The latest term this node has seen: the epoch of the controller."""
         return self._node.term
+
+    @property
+    def counts(self) -> ElectionCounts:
+        """How often it was elected, or others were."""
+        return self._driver.counts
 
     def facts(self) -> QuorumFacts:
         """What DescribeQuorum tells; only the leader knows of the others' logs."""

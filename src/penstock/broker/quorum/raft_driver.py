@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from penstock.broker.quorum.election_counts import ElectionCounts
 from penstock.broker.quorum.quorum_disk import QuorumDisk
 from penstock.broker.quorum.surroundings import QuorumSurroundings
 from penstock.model.errors import StorageError
@@ -28,7 +29,8 @@ from penstock.raft.events import (
 from penstock.raft.messages import Message
 from penstock.raft.node import RaftNode
 from penstock.raft.output import Answer, Output, SnapshotOrder
-from penstock.raft.transition import Transition
+from penstock.raft.replica import ReplicaKey
+from penstock.raft.transition import Role, Transition
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +77,7 @@ class RaftDriver:
         around: QuorumSurroundings,
     ) -> None:
         self.node = node
+        self.counts = ElectionCounts()
         self._disk = disk
         self._user = user
         self._loop = around.loop
@@ -91,6 +94,8 @@ class RaftDriver:
         self._is_draining = False
         self._is_over = False
         self._timer: asyncio.TimerHandle | None = None
+        #: Whom this node followed when its role, term or leader last changed.
+        self._leader_before: ReplicaKey | None = None
         disk.user = self
 
     def start(self) -> None:
@@ -146,7 +151,9 @@ class RaftDriver:
         if handled is not None:
             handled(output)
         for transition in output.transitions:
-            _log_transition(transition)
+            _log_transition(transition, self._leader_before)
+            self._leader_before = transition.leader or self._leader_before
+            self.counts.note(transition)
         for answer in output.answers:
             self._user.answered(answer)
         if output.truncate_to is None and not output.snapshot_orders:
@@ -228,14 +235,24 @@ class RaftDriver:
         self._set_timer()
 
 
-def _log_transition(transition: Transition) -> None:
+_EVENTS = {
+    Role.OBSERVER: "observes the quorum",
+    Role.FOLLOWER: "follows in the quorum",
+    Role.PRE_CANDIDATE: "asks whether it would be elected",
+    Role.CANDIDATE: "stands for election",
+    Role.LEADER: "leads the quorum",
+}
+
+
+def _log_transition(transition: Transition, leader_before: ReplicaKey | None) -> None:
     logger.info(
-        "role in the quorum",
+        _EVENTS[transition.after],
         extra={
             "before": transition.before,
             "after": transition.after,
             "term": transition.term,
             "leader": None if transition.leader is None else transition.leader.node_id,
+            "leader_before": None if leader_before is None else leader_before.node_id,
             "cause": transition.cause,
         },
     )

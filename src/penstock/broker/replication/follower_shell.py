@@ -221,6 +221,7 @@ class FollowerShell:
             self._begins_inside = log.log_start_offset
             self._replication.change_log(self.partition, self._begin_inside(first, batches))
             return
+        self._replication.copied_bytes += sum(len(each.batch) for each in batches)
         self.partition.append_copied(batches)
         self._follower.handle(RecordsAppended(end_offset=log.log_end_offset))
 

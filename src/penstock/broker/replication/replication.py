@@ -6,7 +6,7 @@ of other brokers are served; now and then every leader looks who keeps up.
 
 import asyncio
 import logging
-from collections.abc import Collection, Coroutine
+from collections.abc import Collection, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.broker.partition import Partition
@@ -20,7 +20,8 @@ from penstock.broker.replication.throttles import Throttles
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError, PenstockError
-from penstock.model.ids import Millis, NodeId
+from penstock.model.ids import Millis, NodeId, TopicPartition
+from penstock.replication.follower_progress import NEVER
 from penstock.replication.leader_events import ProposeIsr
 from penstock.replication.replica import ReplicaSettings
 
@@ -44,12 +45,16 @@ class Replication:
         #: Of brokers that copy from this one.
         self.sessions = ReplicaSessions(lambda: int.from_bytes(broker.entropy.uuid()[:4], "big") >> 1)
         self._proposals = IsrProposals(self)
+        #: How far those lagged whom a leader here has last proposed to leave out, for whoever logs it.
+        self.proposed_lags: dict[TopicPartition, Mapping[NodeId, int | None]] = {}
         self._fetchers: dict[NodeId, Fetcher] = {}
         #: Logs that are being changed.
         self._changing: dict[Partition, asyncio.Task[None]] = {}
         #: Which somebody else may lead by now, for all we know.
         self.doubted: dict[Partition, None] = {}
         self._is_stopping = False
+        #: Of records copied from leaders.
+        self.copied_bytes = 0
 
     @property
     def broker_epoch(self) -> int:
@@ -88,6 +93,8 @@ class Replication:
 
     async def release(self, partitions: Collection[Partition]) -> None:
         """Wait until nothing of these logs is being changed; they must not be followed any more."""
+        for partition in partitions:
+            self.proposed_lags.pop(TopicPartition(partition.topic, partition.index), None)
         tasks = [self._changing[partition] for partition in partitions if partition in self._changing]
         if tasks:
             await asyncio.wait(tasks)
@@ -131,7 +138,18 @@ class Replication:
 
     def propose(self, partition: Partition, proposal: ProposeIsr) -> None:
         """Ask the controller for another in-sync set."""
+        self.proposed_lags[TopicPartition(partition.topic, partition.index)] = self._lags(partition, proposal)
         self._proposals.add(partition, proposal)
+
+    def _lags(self, partition: Partition, proposal: ProposeIsr) -> dict[NodeId, int | None]:
+        """Milliseconds since each of those who are to leave had all that the leader had; None if never."""
+        staying = {node_id for node_id, _ in proposal.members}
+        leader, now = partition.leader, self.now()
+        leaving = {each: leader.follower(each) for each in leader.isr if each not in staying}
+        return {
+            each: None if known is None or known.caught_up_at == NEVER else now - known.caught_up_at
+            for each, known in leaving.items()
+        }
 
     def repair(self, partition: Partition) -> None:
         """Make a damaged log fit to be filled again by its leader."""

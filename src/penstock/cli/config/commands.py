@@ -13,7 +13,10 @@ from penstock.metadata.resources import ConfigResource
 from penstock.model.errors import UsageError
 
 KindArgument = Annotated[
-    Kind, typer.Argument(metavar="KIND", help="topic, broker, or cluster for all brokers together.")
+    Kind,
+    typer.Argument(
+        metavar="KIND", help="topic, broker, cluster (all brokers together) or client-metrics (KIP-714)."
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only see whether the change could be made.")]
 
@@ -36,7 +39,8 @@ def attach(app: typer.Typer) -> None:
 def describe(
     kind: KindArgument,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The topic's name or the broker's number.")
+        str | None,
+        typer.Argument(metavar="[NAME]", help="The topic's or subscription's name or the broker's number."),
     ] = None,
     key: Annotated[
         list[str] | None, typer.Option("--key", "-k", metavar="KEY", help="Only this setting; repeatable.")
@@ -81,6 +85,7 @@ def describe(
         "penstock config set topic orders retention.ms=86400000 cleanup.policy=compact",
         "penstock config set broker 1 log.cleaner.threads=2",
         "penstock config set cluster message.max.bytes=2097152 --dry-run",
+        "penstock config set client-metrics slow metrics=org.apache.kafka.producer. interval.ms=60000",
     ),
 )
 def set_values(

@@ -15,8 +15,9 @@ _SOURCES = {
     ConfigSource.DYNAMIC_DEFAULT_BROKER: "cluster",
     ConfigSource.STATIC_BROKER: "start",
     ConfigSource.DEFAULT: "default",
+    ConfigSource.DYNAMIC_CLIENT_METRICS: "subscription",
 }
-"""Set on the topic, on the broker, for all brokers, when the broker started, or nowhere."""
+"""Set on the topic, on the broker, for all brokers, at its start, nowhere, or on the subscription."""
 
 
 def is_changed(config: DescribedConfig) -> bool:

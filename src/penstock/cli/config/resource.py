@@ -1,4 +1,4 @@
-"""Whose settings a command is about: ``topic orders``, ``broker 1``, or ``cluster``."""
+"""Whose settings a command is about: ``topic orders``, ``broker 1``, ``cluster``, ``client-metrics slow``."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -17,6 +17,14 @@ class Kind(StrEnum):
     TOPIC = "topic"
     BROKER = "broker"
     CLUSTER = "cluster"
+    CLIENT_METRICS = "client-metrics"
+
+
+_TYPES = {
+    Kind.TOPIC: ResourceType.TOPIC,
+    Kind.BROKER: ResourceType.BROKER,
+    Kind.CLIENT_METRICS: ResourceType.CLIENT_METRICS,
+}
 
 
 def resource_of(kind: Kind, name: str | None) -> ConfigResource:
@@ -29,7 +37,7 @@ def resource_of(kind: Kind, name: str | None) -> ConfigResource:
         raise UsageError(f"Say which {kind.value}: penstock config ... {kind.value} NAME.")
     if kind is Kind.BROKER and not name.isdecimal():
         raise UsageError(f"Brokers have numbers, {name!r} is none; see `penstock broker list`.")
-    return ConfigResource(ResourceType.TOPIC if kind is Kind.TOPIC else ResourceType.BROKER, name)
+    return ConfigResource(_TYPES[kind], name)
 
 
 def split_words(kind: Kind, words: list[str]) -> tuple[ConfigResource, list[str]]:
@@ -54,4 +62,4 @@ def resource_text(resource: ConfigResource) -> str:
     """As people call it."""
     if resource == ALL_BROKERS:
         return "cluster"
-    return f"{resource.type.name.lower()} {resource.name}"
+    return f"{resource.type.name.lower().replace('_', '-')} {resource.name}"

@@ -1,4 +1,4 @@
-"""How the broker logs: sentences for people on a terminal, one JSON object a line otherwise.
+"""How an event looks on standard error: words for people on a terminal, one JSON object a line otherwise.
 
 Events carry their facts as fields (``extra={...}``), never interpolated into the message, so that logs can
 be searched. Control characters of clients cannot break a line: both forms escape them.
@@ -6,21 +6,11 @@ be searched. Control characters of clients cannot break a line: both forms escap
 
 import json
 import logging
-import sys
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import Any
 
 _STANDARD_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-
-
-def configure_logging(*, is_verbose: bool, stream: TextIO = sys.stderr) -> None:
-    """Send the broker's log to ``stream``."""
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(HumanFormatter() if stream.isatty() else JsonFormatter())
-    root = logging.getLogger("penstock")
-    root.handlers = [handler]
-    root.setLevel(logging.DEBUG if is_verbose else logging.INFO)
-    root.propagate = False
+_PACKAGE = "penstock."
 
 
 class JsonFormatter(logging.Formatter):
@@ -29,11 +19,11 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record as JSON."""
         entry: dict[str, Any] = {
-            "time": _instant(record).isoformat(timespec="milliseconds"),
+            "time": instant_text(record),
             "level": record.levelname.lower(),
-            "component": record.name.removeprefix("penstock."),
+            "component": component_of(record),
             "event": record.getMessage(),
-            **_fields(record),
+            **fields_of(record),
         }
         if record.exc_info:
             entry["exception"] = self.formatException(record.exc_info)
@@ -45,18 +35,29 @@ class HumanFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as a line of text."""
-        fields = " ".join(f"{name}={_plain(value)}" for name, value in _fields(record).items())
+        fields = " ".join(f"{name}={_plain(value)}" for name, value in fields_of(record).items())
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
         line = f"{_instant(record):%H:%M:%S} {level}{_plain(record.getMessage())} {fields}".rstrip()
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
+def component_of(record: logging.LogRecord) -> str:
+    """The part of the program that speaks, as a dotted name."""
+    return record.name.removeprefix(_PACKAGE)
+
+
+def instant_text(record: logging.LogRecord) -> str:
+    """When it spoke: ISO 8601 in UTC, to the millisecond."""
+    return _instant(record).isoformat(timespec="milliseconds")
+
+
+def fields_of(record: logging.LogRecord) -> dict[str, Any]:
+    """The facts that were logged with an event."""
+    return {name: value for name, value in vars(record).items() if name not in _STANDARD_ATTRIBUTES}
+
+
 def _instant(record: logging.LogRecord) -> datetime:
     return datetime.fromtimestamp(record.created, tz=UTC)
-
-
-def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    return {name: value for name, value in vars(record).items() if name not in _STANDARD_ATTRIBUTES}
 
 
 def _plain(value: object) -> str:

@@ -4,7 +4,8 @@ import io
 import json
 import logging
 
-from penstock.broker.logs import HumanFormatter, JsonFormatter, configure_logging
+from penstock.broker.logging.formatters import HumanFormatter, JsonFormatter
+from penstock.broker.logging.standard_error import configure_logging
 
 
 def record(message: str, **fields: object) -> logging.LogRecord:
