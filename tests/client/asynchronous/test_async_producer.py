@@ -222,3 +222,64 @@ def test_cancelled_transaction_is_aborted(broker: str, topic: str, unique: Uniqu
 
     asyncio.run(run())
     assert values(read_all(broker, topic, 1)) == [b"seen"]
+
+
+def test_what_send_returns_is_a_future_to_all_of_asyncio(broker: str, topic: str) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker, linger_ms=100) as producer:
+            delivery = producer.send(topic, b"x")
+            known: object = delivery
+            assert asyncio.isfuture(known)
+            assert not delivery.done()
+            with pytest.raises(asyncio.InvalidStateError):
+                delivery.result()
+            called: list[object] = []
+            delivery.add_done_callback(called.append)
+            delivery.add_done_callback(_never)
+            assert delivery.remove_done_callback(_never) == 1
+            done, left = await asyncio.wait([asyncio.ensure_future(delivery)], timeout=10)
+            assert (list(map(id, done)), left, called) == ([id(delivery)], set(), [delivery])
+            assert delivery.result() == await delivery == await asyncio.shield(delivery)
+            assert delivery.exception() is None
+            assert not delivery.cancel()
+            late: asyncio.Queue[object] = asyncio.Queue()
+            delivery.add_done_callback(late.put_nowait)
+            assert await late.get() is delivery
+
+    asyncio.run(run())
+
+
+def _never(_: object) -> None:
+    raise AssertionError("was taken back")
+
+
+def test_timeout_of_one_wait_is_a_timeout_and_no_more(broker: str, topic: str) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker, linger_ms=500) as producer:
+            delivery = producer.send(topic, b"x")
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(delivery, 0.01)
+            assert delivery.cancelled()
+            with pytest.raises(asyncio.CancelledError):
+                delivery.result()
+            kept = producer.send(topic, b"y")
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(kept), 0.01)
+            assert (await kept).offset == 1
+
+    asyncio.run(run())
+
+
+def test_failure_nobody_asks_for_is_logged(
+    broker: str, unique: UniqueName, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        quick = {"topic.metadata.propagation.max.ms": 100}
+        async with AsyncProducer(bootstrap_servers=broker, kafka=quick) as producer:
+            asked = producer.send(unique("nowhere"), b"x")
+            producer.send(unique("nowhere"), b"x")
+            with pytest.raises(DeliveryError):
+                await asked
+
+    asyncio.run(run())
+    assert len([record for record in caplog.records if "nobody asked" in record.message]) == 1

@@ -16,7 +16,7 @@ from penstock.client.errors import BufferFull, PenstockClientError, RequestTimed
 from penstock.client.producing.metrics import ProducerMetrics
 from penstock.client.producing.producer import CLOSE_SECONDS
 from penstock.client.producing.record import Headers, Record
-from penstock.client.producing.record_sender import POLL_EVERY, RecordSender
+from penstock.client.producing.record_sender import ANY_PARTITION, POLL_EVERY, RecordSender
 from penstock.client.producing.transaction import Transactions
 
 ROOM_SECONDS = 0.01
@@ -43,7 +43,6 @@ class AsyncProducer(RecordSender):
         super().__init__(ProducerConfig.of(config, settings))
         self._worker = Worker(f"penstock-producer-calls-{self.config.client_id}")
         self._bridge: Bridge | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._transactions: Transactions | None = None
         self._waiting: deque[Waiting] = deque()
         self._room = asyncio.Event()
@@ -61,19 +60,35 @@ class AsyncProducer(RecordSender):
         """Send one record; await what it returns for its ``RecordMetadata``, or for why there is none."""
         self._refuse_closed()
         bridge = self._bridge or self._bound()
-        delivery = AsyncDelivery(loop=self._loop)
-        delivery.topic, delivery._bridge = topic, bridge
-        record = Record(topic, value, key, headers, partition, timestamp_ms)
-        if not self._is_plain or type(value) is not bytes or (key is not None and type(key) is not bytes):
-            record = self._serialized(record)
-        if self._waiting or (self._choose is not None and self._needs_count(record)):
-            self._wait_for_room(record, delivery)
+        delivery = AsyncDelivery(topic, bridge)
+        if (
+            self._is_plain
+            and headers is None
+            and timestamp_ms is None
+            and type(value) is bytes
+            and (key is None or type(key) is bytes)
+            and not self._waiting
+        ):
+            # What nearly all records are goes the shortest way; the other way does the same and more.
+            try:
+                self._produce(topic, value, key, ANY_PARTITION if partition is None else partition, delivery)
+            except BufferError:
+                self._wait_for_room(Record(topic, value, key, None, partition, None), delivery)
+            except Exception as error:
+                raise self._refusal(error, topic) from error
+            else:
+                self._sent += 1
+                self._sent_bytes += len(value) if key is None else len(value) + len(key)
         else:
-            self._send_now(record, delivery)
+            record = self._serialized(Record(topic, value, key, headers, partition, timestamp_ms))
+            if self._waiting or (self._choose is not None and self._needs_count(record)):
+                self._wait_for_room(record, delivery)
+            else:
+                self._send_now(record, delivery)
         if not self._is_sending:
             self._is_sending = True
             bridge.loop_is_idle = False
-            bridge._loop.call_soon(self._came_round)
+            bridge.loop.call_soon(self._came_round)
         elif not self._sent % POLL_EVERY:
             bridge.sender_has_polled = True
             bridge._poll(0)
@@ -161,9 +176,9 @@ class AsyncProducer(RecordSender):
 
     def _bound(self) -> Bridge:
         """To the loop that is first seen running."""
-        self._loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
         name = f"penstock-producer-{self.config.client_id}"
-        self._bridge = Bridge(self._raw, name, self._trouble, self._loop, self._retry_waiting)
+        self._bridge = Bridge(self._raw, name, self._trouble, loop, self._retry_waiting)
         return self._bridge
 
     def _came_round(self) -> None:
@@ -217,8 +232,7 @@ class AsyncProducer(RecordSender):
 
     def _give_up(self, delivery: AsyncDelivery, error: Exception) -> None:
         assert isinstance(error, PenstockClientError)
-        delivery._outcome = error
-        delivery._bridge.failed_count += 1
+        delivery.fail(error)
         delivery._bridge.settled.append(delivery)
         delivery._bridge.hand_over()
 

@@ -22,6 +22,10 @@ class PartitionCounts:
         count, until = self._known.get(topic, (0, 0.0))
         return count if time.monotonic() < until else None
 
+    def forget(self, topic: str) -> None:
+        """Ask anew when it is next wanted."""
+        self._known.pop(topic, None)
+
     def find(self, topic: str) -> int:
         """Known, or asked for; waits up to ``max_block_ms``, also for a topic that is being created."""
         found = self.known(topic)

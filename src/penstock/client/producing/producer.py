@@ -108,6 +108,12 @@ class Producer(RecordSender):
             text = self._trouble.explain(f"{waiting} records are not acknowledged after {seconds:g} s")
             raise RequestTimedOut(text, code="REQUEST_TIMED_OUT", is_retriable=True)
 
+    def refresh_partitions(self, topic: str) -> int:
+        """Ask for a topic's partitions again, such as after some were added; how many there are now."""
+        self._refuse_closed()
+        self._counts.forget(topic)
+        return self._counts.find(topic)
+
     def transaction(self) -> Transaction:
         """Begin a transaction, for a ``with`` block: committed at its end, aborted if it raises.
 
