@@ -120,7 +120,7 @@ def test_large_partitions_become_several_tasks(
     def tasks(**options: str) -> int:
         return read(spark, penstock_broker, topic, "value binary", **options).rdd.getNumPartitions()
 
-    assert tasks() == 2
+    assert tasks() == 1
     assert tasks(maxRecordsPerPartition="4") == 5
     assert tasks(minPartitions="6") == 6
     assert read(spark, penstock_broker, topic, minPartitions="6").count() == 15
@@ -155,12 +155,13 @@ def test_filters_give_the_same_rows_with_and_without_pushdown(
             text: read(spark, penstock_broker, topic).where(text).count()
             for text, _ in (FILTERS if is_enabled else FILTERS[:2])
         }
-        tasks = read(spark, penstock_broker, topic).where("partition = 1").rdd.getNumPartitions()
+        in_fives = read(spark, penstock_broker, topic, maxRecordsPerPartition="5")
+        tasks = in_fives.where("partition = 1").rdd.getNumPartitions()
     finally:
         conf.set("spark.sql.python.filterPushdown.enabled", before)
 
     assert counts == dict(FILTERS if is_enabled else FILTERS[:2])
-    assert tasks == (1 if is_enabled else 2)
+    assert tasks == (1 if is_enabled else 3)
 
 
 def test_topic_is_a_view_of_sql(spark: "SparkSession", penstock_broker: Broker, topic: str) -> None:

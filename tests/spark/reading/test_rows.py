@@ -345,7 +345,8 @@ def test_large_batches_are_cut_by_rows_and_by_bytes() -> None:
 
 
 @pytest.mark.slow
-def test_leader_that_dies_in_the_middle_is_replaced(penstock_cluster: Cluster) -> None:
+@pytest.mark.parametrize("is_at_once", [False, True], ids=["while it answers", "after it has answered"])
+def test_leader_that_dies_in_the_middle_is_replaced(penstock_cluster: Cluster, is_at_once: bool) -> None:
     topic = penstock_cluster.create_topic()
     for start in range(0, 200, 10):
         produce(penstock_cluster.bootstrap_servers, topic, numbered(10, start))
@@ -357,6 +358,8 @@ def test_leader_that_dies_in_the_middle_is_replaced(penstock_cluster: Cluster) -
 
     killer = threading.Thread(target=penstock_cluster.kill, args=(leader,))
     killer.start()
+    if is_at_once:  # the next answer is here by now, and nothing more can be asked
+        killer.join()
     rest = list(reading)
     killer.join()
 

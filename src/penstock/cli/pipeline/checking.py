@@ -6,7 +6,7 @@ from pathlib import Path
 
 from penstock.cli.failure import CommandFailed, ExitCode
 from penstock.cli.output import print_json, print_table, working
-from penstock.cli.pipeline.spark_needed import require_spark
+from penstock.cli.spark_session import require_spark
 from penstock.spark.pipelines.loading import load_pipeline
 from penstock.spark.pipelines.model import Pipeline
 from penstock.spark.pipelines.problems import PipelineFileError, Problem
@@ -52,7 +52,7 @@ def check_file(file: Path, *, is_analysed: bool, as_json: bool) -> None:
 
 
 def _analysed(pipeline: Pipeline) -> tuple[list[AnalysedFlow], list[Problem]]:
-    require_spark()
+    require_spark("A pipeline")
     from penstock.spark.pipelines.running.sessions import SessionWishes, start_session
     from penstock.spark.sessions.running import shutdown
 

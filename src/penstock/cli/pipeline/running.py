@@ -14,7 +14,7 @@ from penstock.cli.output import working
 from penstock.cli.pipeline.checking import load_checked
 from penstock.cli.pipeline.screen import LineScreen, TableScreen, screen_for
 from penstock.cli.pipeline.signals import StopSignals, kept_from_children
-from penstock.cli.pipeline.spark_needed import require_spark
+from penstock.cli.spark_session import require_spark
 from penstock.model.errors import UsageError
 from penstock.spark.pipelines.model import Pipeline, Trigger, TriggerKind
 from penstock.spark.pipelines.problems import suggestion
@@ -58,7 +58,7 @@ def run_file(file: Path, wishes: RunWishes) -> None:
     """Run the pipeline of a file; fails when one of its flows has failed."""
     pipeline = with_servers(load_checked(file), wishes.bootstrap_server)
     _check_flows(pipeline, wishes.flows)
-    require_spark()
+    require_spark("A pipeline")
     storage = storage_of(pipeline)
     with only_runner(storage.lock_file, storage.run_file, pipeline.name):
         run = this_run(pipeline.name, str(file.resolve()), started_ms=_now_ms())

@@ -6,8 +6,9 @@ control batches and those of aborted transactions never become rows, but the off
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from penstock.records.aborted import AbortedFilter, AbortedTransaction
 from penstock.records.batch import (
     HEADER_BYTES,
     MAGIC,
@@ -16,7 +17,6 @@ from penstock.records.batch import (
     crc_matches,
     read_header,
 )
-from penstock.records.control import ControlType, decode_control_record
 from penstock.records.errors import CorruptBatchError
 from penstock.spark.columns.errors import Origin
 
@@ -26,18 +26,6 @@ the next fetch."""
 
 _MAGIC_AT = 16
 _OFFSET_END = 2**63
-
-
-class AbortedTransaction(Protocol):
-    """What a fetch's answer says of an aborted transaction."""
-
-    @property
-    def producer_id(self) -> int:
-        """Whose it was."""
-
-    @property
-    def first_offset(self) -> int:
-        """Where it began in this partition; its abort marker ends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +62,7 @@ def find_batches(
     """The batches of ``records`` with rows in ``window``; those of ``aborted`` transactions are left out."""
     found: list[FoundBatch] = []
     next_offset, rows = window.first_offset, 0
-    filtering = AbortedFilter(aborted, origin=origin)
+    filtering = AbortedFilter(aborted)
     for position, header in _split(records, origin=origin):
         if header.base_offset >= window.end_offset:
             next_offset = window.end_offset
@@ -83,7 +71,7 @@ def find_batches(
             break
         if check_crc and not crc_matches(records, header, position):
             raise origin.unreadable(header.base_offset, "The batch fails its checksum.")
-        is_aborted = filtering.is_aborted(records, header, position)
+        is_aborted = _is_aborted(filtering, records, FoundBatch(position, header), origin=origin)
         next_offset = max(next_offset, header.next_offset)
         if is_aborted or header.is_control or not header.record_count:
             continue
@@ -93,39 +81,11 @@ def find_batches(
     return Found(batches=found, next_offset=max(window.first_offset, min(next_offset, window.end_offset)))
 
 
-class AbortedFilter:
-    """Which batches belong to aborted transactions, batch after batch, as Kafka's consumers tell it.
-
-    A producer's transactional batches are dropped from where its aborted transaction began to its abort
-    marker; then it is believed again.
-    """
-
-    def __init__(self, aborted: Sequence[AbortedTransaction], *, origin: Origin) -> None:
-        self._waiting = sorted(aborted, key=lambda one: one.first_offset, reverse=True)
-        self._producer_ids: set[int] = set()
-        self._origin = origin
-
-    def is_aborted(self, records: Buffer, header: BatchHeader, position: int) -> bool:
-        """Whether this batch, which follows those asked about before, is to be dropped."""
-        if not header.has_producer_id:
-            return False
-        while self._waiting and self._waiting[-1].first_offset <= header.last_offset:
-            self._producer_ids.add(self._waiting.pop().producer_id)
-        if header.producer_id not in self._producer_ids:
-            return False
-        if header.is_control:
-            if self._is_abort_marker(records, header, position):
-                self._producer_ids.discard(header.producer_id)
-            return False
-        return header.is_transactional
-
-    def _is_abort_marker(self, records: Buffer, header: BatchHeader, position: int) -> bool:
-        if not header.record_count:
-            return False
-        try:
-            return decode_control_record(records, position)[0] is ControlType.ABORT
-        except CorruptBatchError as error:
-            raise self._origin.unreadable(header.base_offset, error.message) from error
+def _is_aborted(filtering: AbortedFilter, records: Buffer, found: FoundBatch, *, origin: Origin) -> bool:
+    try:
+        return filtering.is_aborted(records, found.header, found.position)
+    except CorruptBatchError as error:
+        raise origin.unreadable(found.header.base_offset, error.message) from error
 
 
 def _split(records: Buffer, *, origin: Origin) -> Iterator[tuple[int, BatchHeader]]:

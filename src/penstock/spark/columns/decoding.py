@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.model.errors import UsageError
+from penstock.records.aborted import AbortedTransaction
 from penstock.records.batch import Buffer
-from penstock.spark.columns.batches import AbortedTransaction, Found, FoundBatch, Window, find_batches
+from penstock.spark.columns.batches import Found, FoundBatch, Window, find_batches
 from penstock.spark.columns.bodies import Body, uncompressed
 from penstock.spark.columns.building import build_columns
 from penstock.spark.columns.errors import MalformedRowError, Origin

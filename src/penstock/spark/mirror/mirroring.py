@@ -101,7 +101,13 @@ class Mirror:
         self._clusters.close()
 
     def start(
-        self, spark: "SparkSession", *, storage: str, available_now: bool = False, interval: str = "1 second"
+        self,
+        spark: "SparkSession",
+        *,
+        storage: str,
+        available_now: bool = False,
+        interval: str = "1 second",
+        query_name: str | None = None,
     ) -> "StreamingQuery":
         """Start the stream; one that was started with the same ``storage`` goes on exactly where it ended.
 
@@ -118,6 +124,8 @@ class Mirror:
         )
         rows = spark.readStream.format("penstock").options(**self._source_options()).load()
         writer = rows.writeStream.foreachBatch(self._batches.write).option("checkpointLocation", checkpoint)
+        if query_name is not None:
+            writer = writer.queryName(query_name)
         trigger: dict[str, Any] = {"availableNow": True} if available_now else {"processingTime": interval}
         return writer.trigger(**trigger).start()
 

@@ -16,6 +16,7 @@ from penstock.records.batch import split_batches
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.data_loss import Cause, Loss, handle_loss
+from penstock.spark.reading.fetch_size import bytes_to_ask, note_size
 from penstock.spark.reading.leaders import forget_leaders, known_leader
 from penstock.spark.reading.lookup import Lookup
 from penstock.spark.reading.patience import Patience, passes
@@ -92,12 +93,21 @@ class Fetching:
         while True:
             fetched = self._take(leader)
             is_more_wanted = self._position < self._wanted.end
-            if is_more_wanted:
-                self._ask(leader)
+            trouble = self._ask_ahead(leader) if is_more_wanted else None
             if fetched is not None:
                 yield fetched
+            if trouble is not None:
+                raise trouble
             if not is_more_wanted:
                 return
+
+    def _ask_ahead(self, leader: Connection) -> WireClientError | None:
+        """Ask for more; what goes wrong must wait until what has come already is handed over."""
+        try:
+            self._ask(leader)
+        except WireClientError as error:
+            return error
+        return None
 
     def _ask(self, leader: Connection) -> None:
         is_by_id = self._topic_id != ZERO_TOPIC_ID and leader.version(ApiKey.FETCH) > _BY_NAME_VERSION_MAX
@@ -105,15 +115,14 @@ class Fetching:
 
     def _request(self) -> FetchRequest:
         options, partition = self._options, self._wanted.partition
+        size = bytes_to_ask(partition, self._wanted.end - self._position, at_most=options.fetch_bytes_max)
         wanted = FetchPartition(
-            partition=partition.partition,
-            fetch_offset=self._position,
-            partition_max_bytes=options.fetch_bytes_max,
+            partition=partition.partition, fetch_offset=self._position, partition_max_bytes=size
         )
         return FetchRequest(
             max_wait_ms=options.fetch_wait_ms,
             min_bytes=1,
-            max_bytes=options.fetch_bytes_max,
+            max_bytes=size,
             isolation_level=READ_COMMITTED if options.is_read_committed else READ_UNCOMMITTED,
             topics=(
                 FetchTopic(topic=partition.topic, topic_id=TopicId(self._topic_id), partitions=(wanted,)),
@@ -136,6 +145,7 @@ class Fetching:
             return None
         self._note_removed(data.log_start_offset, until=headers[0].base_offset)
         self._position = max(self._position, headers[-1].next_offset)
+        note_size(self._wanted.partition, self._position - headers[0].base_offset, len(records))
         self._patience.renew()
         aborted = data.aborted_transactions or () if self._options.is_read_committed else ()
         return Fetched(

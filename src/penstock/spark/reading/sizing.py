@@ -14,6 +14,10 @@ ASKED_FROM_RECORDS = 10_000
 """Ranges of fewer records are read quickly in one task, whatever their size."""
 
 
+ALONE_RECORDS_MAX = 2_000
+"""So few are read by one task: starting another takes longer than reading them."""
+
+
 def tasks_of(ranges: Collection[OffsetRange], options: SourceOptions) -> list[Pack]:
     """What each task reads: not too many records or bytes, and not too few.
 
@@ -29,13 +33,18 @@ def tasks_of(ranges: Collection[OffsetRange], options: SourceOptions) -> list[Pa
     given = set(ranges)
     wholes = [piece for piece in pieces if piece in given]
     cut = [(piece,) for piece in pieces if piece not in given]
-    tasks_min = max(available_core_count(), options.min_partitions or 0)
+    tasks_min = max(_worth_while(pieces), options.min_partitions or 0)
     packs = pack_ranges(
         wholes,
         packs_min=max(0, tasks_min - len(cut)),
         records_max=options.records_per_partition_max,
     )
     return [*cut, *packs]
+
+
+def _worth_while(pieces: Collection[OffsetRange]) -> int:
+    """As many tasks as there are cores, but for what one of them has read before a second one has begun."""
+    return 1 if sum(piece.size for piece in pieces) <= ALONE_RECORDS_MAX else available_core_count()
 
 
 def record_limits(ranges: Collection[OffsetRange], options: SourceOptions) -> dict[TopicPartition, int]:

@@ -53,13 +53,20 @@ class Search:
 
 def search(spark: "SparkSession", wanted: Search) -> "DataFrame":
     """The records that match, as rows of ``table.searchable``; nothing is read before they are asked for."""
-    found = searchable(_at_times(_records(spark, wanted), wanted))
-    if wanted.text is not None:
-        found = found.where(_contains(wanted.text))
-    if wanted.regex is not None:
-        found = found.where(_matches(spark, wanted.regex))
-    if wanted.expression is not None:
-        found = matching(found, wanted.expression)
+    records = searchable(_at_times(_records(spark, wanted), wanted))
+    return chosen(records, expression=wanted.expression, text=wanted.text, regex=wanted.regex)
+
+
+def chosen(
+    found: "DataFrame", *, expression: str | None = None, text: str | None = None, regex: str | None = None
+) -> "DataFrame":
+    """The rows of ``table.searchable`` of which all that is given is true."""
+    if text is not None:
+        found = found.where(_contains(text))
+    if regex is not None:
+        found = found.where(_matches(found.sparkSession, regex))
+    if expression is not None:
+        found = matching(found, expression)
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from penstock.client import Admin, Consumer, PenstockClientError, Producer
+from penstock.model.names import PIPELINES_TOPIC
 from penstock.spark.pipelines.running.events import (
     Event,
     FlowEnded,
@@ -20,7 +21,7 @@ from penstock.spark.pipelines.running.events import (
     RecordsLeft,
 )
 
-TOPIC = "__penstock_pipelines"
+TOPIC = PIPELINES_TOPIC
 INTERVAL_SECONDS = 1.0
 """At most one record of a flow's progress in this time; beginnings and ends are always written."""
 

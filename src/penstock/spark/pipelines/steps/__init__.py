@@ -5,15 +5,18 @@ it, and the documentation prints it. A new step is a file here with a ``Step`` (
 the table.
 """
 
+from penstock.spark.pipelines.steps.analyze import ANALYZE
 from penstock.spark.pipelines.steps.archive import ARCHIVE
 from penstock.spark.pipelines.steps.dead_letters import DEAD_LETTERS
 from penstock.spark.pipelines.steps.dedup import DEDUP
 from penstock.spark.pipelines.steps.enrich import ENRICH
 from penstock.spark.pipelines.steps.filter import FILTER
 from penstock.spark.pipelines.steps.join import JOIN
+from penstock.spark.pipelines.steps.mirror import MIRROR
 from penstock.spark.pipelines.steps.parse import PARSE
 from penstock.spark.pipelines.steps.replay import REPLAY
 from penstock.spark.pipelines.steps.route import ROUTE
+from penstock.spark.pipelines.steps.search import SEARCH
 from penstock.spark.pipelines.steps.select import SELECT
 from penstock.spark.pipelines.steps.sql import SQL
 from penstock.spark.pipelines.steps.stateful import STATEFUL
@@ -26,6 +29,7 @@ STEPS: dict[str, Step] = {
     for step in (
         PARSE,
         FILTER,
+        SEARCH,
         SELECT,
         SQL,
         WATERMARK,
@@ -38,6 +42,8 @@ STEPS: dict[str, Step] = {
         DEAD_LETTERS,
         ARCHIVE,
         REPLAY,
+        MIRROR,
+        ANALYZE,
     )
 }
 """Every step by its name, in the order of the documentation."""

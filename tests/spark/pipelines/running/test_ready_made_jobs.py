@@ -1,0 +1,125 @@
+"""Search, analysis and mirroring in pipeline files."""
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.conftest import UniqueName
+from tests.spark.pipelines.running.pipeline_runs import Topics, run_pipeline
+
+from penstock import Admin, Consumer
+from penstock.spark.pipelines.loading import load_pipeline
+from penstock.spark.pipelines.problems import PipelineFileError
+from penstock.spark.pipelines.steps import STEPS
+from penstock.testing import Broker
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SEARCHING = """
+name: searching
+storage: state
+sources:
+  orders: {options: {subscribe: T.orders, startingOffsets: earliest}}
+flows:
+  large:
+    from: orders
+    steps:
+      - search: {where: "json:amount > 100", text: paid}
+    sink: {options: {topic: T.large}}
+  report:
+    analyze: {topics: [T.orders], html: report.html, parquet: counts}
+"""
+
+MIRRORING = """
+name: mirroring
+storage: state
+flows:
+  copy:
+    mirror: {from: "SOURCE", topics: [T.orders], rename: "copy.{topic}"}
+"""
+
+
+def written(directory: Path, text: str, prefix: str, source: str = "") -> Path:
+    path = directory / "pipeline.yml"
+    path.write_text(text.replace("T.", f"{prefix}.").replace("SOURCE", source))
+    return path
+
+
+@pytest.mark.spark
+def test_pipeline_searches_and_reports(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    topics, prefix = Topics(bootstrap), unique("jobs")
+    topics.create(f"{prefix}.orders", f"{prefix}.large")
+    orders = [{"id": number, "amount": number * 50, "state": "paid"} for number in range(5)]
+    topics.put(f"{prefix}.orders", [*orders, {"id": 5, "amount": 1000, "state": "open"}, "no JSON"], key="")
+
+    run_pipeline(spark, written(tmp_path, SEARCHING, prefix), bootstrap)
+
+    assert [record.json()["id"] for record in topics.read(f"{prefix}.large")] == [3, 4]
+    assert f"{prefix}.orders" in (tmp_path / "report.html").read_text()
+    counted = spark.read.parquet(str(tmp_path / "counts" / "partitions"))
+    assert [row["messages"] for row in counted.collect()] == [7]
+
+
+@pytest.mark.spark
+def test_pipeline_mirrors_records_and_groups(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    prefix = unique("jobs")
+    with Broker() as source:
+        elsewhere = Topics(source.bootstrap_servers)
+        elsewhere.create(f"{prefix}.orders", partitions=2)
+        elsewhere.put(f"{prefix}.orders", [{"id": number} for number in range(20)], key="id")
+        with Consumer(
+            bootstrap_servers=source.bootstrap_servers,
+            group_id=prefix,
+            auto_offset_reset="earliest",
+        ) as consumer:
+            consumer.subscribe(f"{prefix}.orders")
+            for _, _ in zip(range(20), consumer.messages(idle_timeout=20), strict=False):
+                pass
+        before = set(threading.enumerate())
+        run_pipeline(spark, written(tmp_path, MIRRORING, prefix, source.bootstrap_servers), bootstrap)
+        for thread in set(threading.enumerate()) - before:
+            if thread.name.startswith("attend "):
+                thread.join(30)
+
+        copied = Topics(bootstrap).read(f"copy.{prefix}.orders")
+        assert [record._replace(headers={}) for record in copied] == elsewhere.read(f"{prefix}.orders")
+    with Admin(bootstrap_servers=bootstrap) as admin:
+        offsets = admin.group_offsets(prefix)
+        ends = admin.list_offsets(list(offsets), "latest")
+    assert len(offsets) == 2
+    assert offsets == ends
+
+
+@pytest.mark.parametrize("name", ["mirror", "analyze"])
+def test_example_of_an_ending_can_be_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "pipeline.yml"
+    path.write_text(f"name: p\nstorage: s\nflows:\n  one:\n    {STEPS[name].example}\n")
+
+    ending = load_pipeline(path).flows["one"].ending
+
+    assert ending is not None
+    assert ending.name == name
+
+
+@pytest.mark.parametrize(
+    ("flow", "complaint"),
+    [
+        ("analyze: {topics: [orders]}", "'analyze' writes nothing."),
+        ('mirror: {from: "a:1", topics: [x], pattern: y}', "'mirror' has to know which topics."),
+        ("{from: orders, steps: [search: {}], sink: {options: {topic: t}}}", "'search' looks for nothing."),
+    ],
+    ids=["analyze", "mirror", "search"],
+)
+def test_jobs_without_sense_are_refused(flow: str, complaint: str, tmp_path: Path) -> None:
+    path = tmp_path / "pipeline.yml"
+    source = "sources: {orders: {options: {subscribe: orders}}}"
+    path.write_text(f"name: p\nstorage: s\n{source}\nflows:\n  one:\n    {flow}\n")
+
+    with pytest.raises(PipelineFileError, match=complaint):
+        load_pipeline(path)
