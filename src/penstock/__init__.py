@@ -6,6 +6,8 @@ The clients are here by name, and loaded when they are first used: a broker has 
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from penstock.model.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from penstock.client import (
         AckMode,
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
         SecurityProtocol,
         TopicPartition,
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AckMode",

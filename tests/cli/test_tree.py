@@ -11,9 +11,16 @@ from penstock.cli.main import main
 from penstock.cli.serve import option_names
 from penstock.cli.tree import COMMANDS, build_app
 
-WITHOUT_JSON = {
+WITHOUT_JSON: dict[tuple[str, ...], str] = {
     ("serve",): "runs until it is stopped; its logs are JSON already",
     ("completion",): "prints a script for a shell",
+    ("gateway",): "runs until it is stopped",
+    ("console",): "runs until it is stopped",
+    ("schema", "export"): "writes lines of JSON already",
+    **{
+        ("generate", noun): "writes files for other programs"
+        for noun in ("docker", "compose", "prometheus", "grafana", "k8s", "helm", "systemd", "all")
+    },
 }
 """Commands that have no --json, and why."""
 

@@ -18,7 +18,8 @@ from penstock.model.errors import UsageError
 _ABOUT = """\
 Run a broker.
 
-Prints `penstock ready on HOST:PORT` when clients may connect; logs go to standard error.
+Prints `penstock ready on HOST:PORT` when clients may connect, then `console on URL` when the
+web console is up beside it; logs go to standard error.
 Ctrl-C or SIGTERM stops it cleanly. Every setting may also be given as an environment
 variable, for example PENSTOCK_LOG_RETENTION_MS."""
 
@@ -48,15 +49,21 @@ def serve(words: Sequence[str]) -> int:
     if options.workers > 1:
         from penstock.cli.nodes.workers import serve_workers
 
-        return serve_workers(words, config, count=options.workers)
+        return serve_workers(words, config, count=options.workers, gateway=_gateway_listen(options))
     _check_served_alone(config.data_directory)
     # What is imported stays: there is nothing to collect before the broker runs, which allows it again.
     gc.disable()
-    from penstock.broker.logs import configure_logging
+    from penstock.broker.logging.standard_error import configure_logging
     from penstock.broker.main import run_broker
 
     configure_logging(is_verbose=options.verbose)
-    return run_broker(config)
+    listen = _gateway_listen(options)
+    if listen is None:
+        return run_broker(config)
+    from penstock.cli.nodes.gateway_keeper import GatewayKeeper
+
+    with GatewayKeeper(listen) as keeper:
+        return run_broker(config, companion=keeper)
 
 
 class ServeOption(NamedTuple):
@@ -132,6 +139,13 @@ def _new_parser() -> ArgumentParser:
         help="so many brokers as one unit, on consecutive ports, each in a directory of its own in DIR "
         "(default: 1)",
     )
+    add(
+        "--gateway",
+        metavar="HOST:PORT",
+        help="where browsers and REST clients connect; elsewhere than on 127.0.0.1 they need a token "
+        "(default: 127.0.0.1:8080, or PENSTOCK_GATEWAY in the environment)",
+    )
+    add("--no-gateway", action="store_true", help="no REST, schema registry and console beside the broker")
     add("--parent", type=int, help=SUPPRESS)
     add("-v", "--verbose", action="store_true", help="log what is done for each client")
     add("-V", "--version", action="version", version=f"penstock {__version__}", help="print the version")
@@ -142,6 +156,15 @@ def _worker_count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= WORKERS_MAX:
         raise ArgumentTypeError(f"{text!r} is no number from 1 to {WORKERS_MAX}")
     return int(text)
+
+
+def _gateway_listen(options: Namespace) -> str | None:
+    """Where the gateway is to listen; None for none. Its modules are not loaded to find that out."""
+    if options.no_gateway or (options.gateway or os.environ.get("PENSTOCK_GATEWAY")) == "off":
+        return None
+    from penstock.cli.nodes.gateway_keeper import chosen_listen
+
+    return chosen_listen(options.gateway, is_off=False)
 
 
 def _check_served_alone(data_directory: str) -> None:

@@ -48,6 +48,9 @@ COMMANDS = {
     ),
     "txn": Command("penstock.cli.txn.commands", "List, describe and abort transactions."),
     "config": Command("penstock.cli.config.commands", "Describe and change settings of topics and brokers."),
+    "client": Command("penstock.cli.client.commands", "Show what clients tell brokers of themselves."),
+    "logs": Command("penstock.cli.logs.commands", "Search and follow the logs of all brokers."),
+    "schema": Command("penstock.cli.schema.commands", "Register, compare, show and move schemas."),
     "storage": Command(
         "penstock.cli.storage.commands",
         "Analyze what topics hold, check stored files.",
@@ -56,6 +59,13 @@ COMMANDS = {
     "pipeline": Command("penstock.cli.pipeline.commands", "Write, check, run and watch pipelines on Spark."),
     "archive": Command("penstock.cli.archive.commands", "Keep topics as Parquet files, and replay them."),
     "mirror": Command("penstock.cli.mirror.commands", "Keep topics and groups of one cluster in another."),
+    "gateway": Command(
+        "penstock.cli.gateway.gateway_command", "Serve REST, schemas and the console before any Kafka."
+    ),
+    "console": Command("penstock.cli.gateway.console_command", "Look into any Kafka with a browser."),
+    "generate": Command(
+        "penstock.cli.generate.commands", "Write files to run and watch brokers with elsewhere."
+    ),
     "doctor": Command("penstock.cli.doctor.command", "Check whether a broker runs well on this machine."),
     "bench": Command("penstock.cli.bench.commands", "Measure any Kafka-protocol broker."),
     "completion": Command("penstock.cli.completion.command", "Print a script that lets a shell complete."),

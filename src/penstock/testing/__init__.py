@@ -7,9 +7,9 @@
     with Broker() as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
 
-``broker`` and ``cluster`` are what tests use; ``faults``, ``request_log`` and ``broker_clock`` are what these
-offer them; ``plugin`` has the fixtures. Nothing is imported before it is asked for, since pytest loads the
-plugin in every run of everybody who has Penstock installed.
+``broker``, ``cluster`` and ``registry`` are what tests use; ``faults``, ``request_log`` and ``broker_clock``
+are what these offer them; ``plugin`` has the fixtures. Nothing is imported before it is asked for, since
+pytest loads the plugin in every run of everybody who has Penstock installed.
 """
 
 from typing import TYPE_CHECKING
@@ -18,11 +18,18 @@ if TYPE_CHECKING:
     from penstock.testing.broker import Broker
     from penstock.testing.cluster import Cluster
     from penstock.testing.fault import Fault
+    from penstock.testing.registry import Registry
     from penstock.testing.request_log import Request
 
-__all__ = ["Broker", "Cluster", "Fault", "Request"]
+__all__ = ["Broker", "Cluster", "Fault", "Registry", "Request"]
 
-_HOMES = {"Broker": "broker", "Cluster": "cluster", "Fault": "fault", "Request": "request_log"}
+_HOMES = {
+    "Broker": "broker",
+    "Cluster": "cluster",
+    "Fault": "fault",
+    "Registry": "registry",
+    "Request": "request_log",
+}
 
 
 def __getattr__(name: str) -> object:

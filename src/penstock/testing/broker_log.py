@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from penstock.broker.logs import HumanFormatter
+from penstock.broker.logging.formatters import HumanFormatter
 
 LINES_KEPT_MAX = 2_000
 TAIL_LINES = 60

@@ -59,6 +59,25 @@ class BrokerLoop(asyncio.SelectorEventLoop):
         connect = super().create_connection
         return await connect(lambda: self._links.watch(factory(), port), host, port)
 
+    def _make_socket_transport(
+        self,
+        sock: socket.socket,
+        protocol: asyncio.BaseProtocol,
+        waiter: "asyncio.Future[None] | None" = None,
+        *,
+        extra: dict[str, Any] | None = None,
+        server: asyncio.Server | None = None,
+    ) -> asyncio.Transport:
+        """As asyncio does it, but what was accepted just before its server was closed is closed too.
+
+        asyncio forgets it: the transport fails half made, and its socket stays open until it is collected.
+        """
+        if server is not None and not server.sockets:
+            sock.close()
+            raise ConnectionAbortedError("the server was closed before it could serve this connection")
+        make: Callable[..., asyncio.Transport] = super()._make_socket_transport  # type: ignore[misc]
+        return make(sock, protocol, waiter, extra=extra, server=server)
+
     async def settle(self, is_idle: Callable[[], bool]) -> None:
         """Return when everything that could happen now has happened, or when it never ends."""
         quiet_turns = 0

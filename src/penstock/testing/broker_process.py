@@ -104,7 +104,7 @@ class BrokerProcess:
 
     def _command(self) -> list[str]:
         words = [sys.executable, "-m", "penstock", "serve", "--data-dir", str(self._directory)]
-        words += ["--listen", f"{HOST}:{self._port}"]
+        words += ["--listen", f"{HOST}:{self._port}", "--no-gateway"]
         if threading.current_thread() is threading.main_thread():
             # Linux counts from the thread that started it, so it must be one that lives as long as we do.
             words += ["--parent", str(os.getpid())]

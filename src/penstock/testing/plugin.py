@@ -1,4 +1,4 @@
-"""Fixtures for pytest: a broker, a cluster, a topic, each ready when a test asks for it.
+"""Fixtures for pytest: a broker, a cluster, a topic, a schema registry, each ready when a test asks for it.
 
 pytest loads this module in every run where Penstock is installed, so it imports nothing and does nothing
 until a test uses one of its fixtures. ``penstock.testing.shared`` has what happens then.
@@ -12,6 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from penstock.testing.broker import Broker
     from penstock.testing.cluster import Cluster
+    from penstock.testing.registry import Registry
     from penstock.testing.shared import SharedBrokers
 
 MARKER = "penstock_topic(partitions=1, **settings): how the topic of the fixture penstock_topic is made"
@@ -88,6 +89,15 @@ def penstock_topic(penstock_broker: "Broker", request: pytest.FixtureRequest) ->
     yield name
     if penstock_broker.is_running and not penstock_broker.is_paused:
         penstock_broker.delete_topic(name)
+
+
+@pytest.fixture
+def penstock_registry(penstock_broker: "Broker") -> "Iterator[Registry]":
+    """A schema registry on that broker; it has ``url``. Schemas of other tests are still there."""
+    from penstock.testing.registry import Registry
+
+    with Registry(penstock_broker) as registry:
+        yield registry
 
 
 @pytest.hookimpl(wrapper=True)

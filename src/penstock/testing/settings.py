@@ -1,6 +1,6 @@
 """How brokers under test are set up, where nobody says otherwise: small, and quick to notice.
 
-Every setting is Kafka's own. Tests may override each of them.
+Tests may override each of them.
 """
 
 from collections.abc import Mapping
@@ -14,6 +14,9 @@ DEFAULTS: Mapping[str, object] = {
     "transaction.state.log.num.partitions": 4,
     # Every fetch names its topics, so that faults can be aimed at one and requests show them.
     "max.incremental.fetch.session.cache.slots": 0,
+    # What a broker has to say is kept for its test, and topics are those that the test makes.
+    "server.log.file.enable": False,
+    "server.log.topic.enable": False,
 }
 
 

@@ -15,7 +15,9 @@ class TappedReply(Reply):
     def __init__(self, original: Reply, on_send: Callable[[list[Part]], None]) -> None:
         self._original = original
         self._on_send = on_send
-        super().__init__(original._connection, original.header, original.frame_bytes)
+        super().__init__(
+            original._connection, original.header, original.frame_bytes, arrived_at=original.arrived_at
+        )
 
     @property
     def when_crowded(self) -> Callable[[], None] | None:

@@ -32,7 +32,7 @@ def test_first_word_is_any_command_with_what_it_does() -> None:
         (["consume", "t", "--isolation-level=read_committed", "--exit"], ["--exit-at-end"]),
         (["produce", "t", "--acks", ""], ["0", "1", "all"]),
         (["produce", "t", "--compression", "z"], ["zstd"]),
-        (["config", "describe", ""], ["topic", "broker", "cluster"]),
+        (["config", "describe", ""], ["topic", "broker", "cluster", "client-metrics"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
         (["produce", "t", ""], [FILES]),
         (["storage", "verify", "--data-dir", ""], [FILES]),

@@ -3,10 +3,10 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from penstock.cli.cluster.commands import NODES_DEFAULT
+from penstock.cli.nodes.gateway_keeper import GatewayKeeper
 from penstock.cli.nodes.plan import PlannedNode, numbered_directories, present_count, start_order
 from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
 from penstock.cli.nodes.processes import RunningNode, Supervision, run_nodes
@@ -28,6 +28,8 @@ class LocalCluster:
     port: int | None
     settings: Mapping[str, str]
     has_log_files: bool
+    gateway: str | None = None
+    """Where one gateway for the cluster listens; None for none."""
 
 
 def run_local_cluster(wanted: LocalCluster, *, as_json: bool) -> int:
@@ -35,13 +37,14 @@ def run_local_cluster(wanted: LocalCluster, *, as_json: bool) -> int:
     _check_settings(wanted.settings)
     count = wanted.count or present_count(wanted.directory, NOUN) or NODES_DEFAULT
     directories = numbered_directories(wanted.directory, NOUN, count)
-    if wanted.port is not None:
-        ports = consecutive_ports(wanted.port, count)
-        remember_ports(wanted.directory, ports)
-        return _run(wanted, directories, ports, as_json=as_json)
-    with free_ports(wanted.directory, HOST, count) as ports:
-        remember_ports(wanted.directory, ports)
-        return _run(wanted, directories, ports, as_json=as_json)
+    with GatewayKeeper(wanted.gateway, tell=_print_json_console if as_json else None) as keeper:
+        if wanted.port is not None:
+            ports = consecutive_ports(wanted.port, count)
+            remember_ports(wanted.directory, ports)
+            return run_nodes(_supervision(wanted, directories, ports, keeper, as_json=as_json))
+        with free_ports(wanted.directory, HOST, count) as ports:
+            remember_ports(wanted.directory, ports)
+            return run_nodes(_supervision(wanted, directories, ports, keeper, as_json=as_json))
 
 
 def _check_settings(settings: Mapping[str, str]) -> None:
@@ -51,7 +54,14 @@ def _check_settings(settings: Mapping[str, str]) -> None:
         raise UsageError("The brokers of a cluster cannot all have the same node.id; leave it out.")
 
 
-def _run(wanted: LocalCluster, directories: Sequence[Path], ports: Sequence[int], *, as_json: bool) -> int:
+def _supervision(
+    wanted: LocalCluster,
+    directories: Sequence[Path],
+    ports: Sequence[int],
+    keeper: GatewayKeeper,
+    *,
+    as_json: bool,
+) -> Supervision:
     words = tuple(word for key, value in wanted.settings.items() for word in ("--set", f"{key}={value}"))
     nodes = [
         PlannedNode(
@@ -59,29 +69,28 @@ def _run(wanted: LocalCluster, directories: Sequence[Path], ports: Sequence[int]
             directory=directory,
             host=HOST,
             port=port,
-            words=words,
+            words=("--no-gateway", *words),
             log_file=directory.with_suffix(".log") if wanted.has_log_files else None,
         )
         for directory, port in zip(directories, ports, strict=True)
     ]
-    return run_nodes(
-        Supervision(
-            stages=start_order(nodes),
-            when_ready=partial(_print_ready, nodes, as_json=as_json),
-            is_one_unit=False,
-            environment=os.environ,
-        )
+
+    def tell_ready(running: Sequence[RunningNode]) -> None:
+        keeper.start(_print_ready(nodes, running, as_json=as_json))
+
+    return Supervision(
+        stages=start_order(nodes), when_ready=tell_ready, is_one_unit=False, environment=os.environ
     )
 
 
-def _print_ready(planned: Sequence[PlannedNode], running: Sequence[RunningNode], *, as_json: bool) -> None:
-    """In the order of their names, whichever started first."""
+def _print_ready(planned: Sequence[PlannedNode], running: Sequence[RunningNode], *, as_json: bool) -> str:
+    """In the order of their names, whichever started first; where they are."""
     by_name = {node.name: node for node in running}
     ordered = [by_name[node.name] for node in planned]
     bootstrap = ",".join(node.address for node in ordered)
     if not as_json:
         print(f"penstock cluster ready on {bootstrap}", flush=True)
-        return
+        return bootstrap
     directories = {node.name: str(node.directory) for node in planned}
     print_json_line(
         {
@@ -97,3 +106,8 @@ def _print_ready(planned: Sequence[PlannedNode], running: Sequence[RunningNode],
             ],
         }
     )
+    return bootstrap
+
+
+def _print_json_console(url: str) -> None:
+    print_json_line({"console": f"{url}/"})

@@ -9,13 +9,16 @@ started the unit may start it again.
 import os
 import platform
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from penstock.cli.nodes.gateway_keeper import GatewayKeeper
 from penstock.cli.nodes.plan import PlannedNode, numbered_directories, start_order
 from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
 from penstock.cli.nodes.processes import READY_PREFIX, RunningNode, Supervision, run_nodes
 from penstock.config.broker_config import BrokerConfig
-from penstock.config.listeners import Listener
+from penstock.config.listeners import Listener, parse_listener
+from penstock.config.metrics_keys import WORDS
 from penstock.config.settings import ConfigSource
 from penstock.wire_client.connection import Address
 
@@ -23,25 +26,37 @@ NOUN = "worker"
 _JOIN = "controller.quorum.bootstrap.servers"
 
 
-def serve_workers(words: Sequence[str], config: BrokerConfig, *, count: int) -> int:
-    """Run ``count`` brokers with the same ``words``, but for what must differ; the exit code."""
+def serve_workers(
+    words: Sequence[str], config: BrokerConfig, *, count: int, gateway: str | None = None
+) -> int:
+    """Run ``count`` brokers with the same ``words``, but for what must differ; the exit code.
+
+    ``gateway`` is where one gateway for all of them listens; None for none.
+    """
+    with GatewayKeeper(gateway) as keeper:
+        return _serve(words, config, keeper, count=count)
+
+
+def _serve(words: Sequence[str], config: BrokerConfig, keeper: GatewayKeeper, *, count: int) -> int:
     parent = Path(config.data_directory)
     directories = numbered_directories(parent, NOUN, count)
     listener = config.listeners[0]
     if listener.port:
-        return _run(words, config, listener, directories, consecutive_ports(listener.port, count))
+        ports = consecutive_ports(listener.port, count)
+        return run_nodes(_supervision(words, config, listener, directories, ports, keeper))
     with free_ports(parent, listener.host, count) as ports:
         remember_ports(parent, ports)
-        return _run(words, config, listener, directories, ports)
+        return run_nodes(_supervision(words, config, listener, directories, ports, keeper))
 
 
-def _run(
+def _supervision(
     words: Sequence[str],
     config: BrokerConfig,
     listener: Listener,
     directories: Sequence[Path],
     ports: Sequence[int],
-) -> int:
+    keeper: GatewayKeeper,
+) -> Supervision:
     nodes = [
         PlannedNode(
             name=f"{NOUN}-{index + 1}",
@@ -52,27 +67,36 @@ def _run(
         )
         for index, (directory, port) in enumerate(zip(directories, ports, strict=True))
     ]
-    return run_nodes(
-        Supervision(
-            stages=start_order(nodes, join=_joined(config)),
-            when_ready=_print_ready,
-            is_one_unit=True,
-            environment=os.environ,
-        )
+    return Supervision(
+        stages=start_order(nodes, join=_joined(config)),
+        when_ready=partial(_tell_ready, keeper),
+        is_one_unit=True,
+        environment=os.environ,
     )
 
 
 def _own_words(config: BrokerConfig, index: int) -> tuple[str, ...]:
     """What one worker has to itself; later words win over earlier ones."""
-    words = ["--workers", "1"]
+    words = ["--workers", "1", "--no-gateway"]
     if not config.string("broker.rack"):
         words += ["--set", f"broker.rack={platform.node()}"]
     for advertised in config.advertised_listeners:
         port = consecutive_ports(advertised.port, index + 1)[index]
         words += ["--set", f"advertised.listeners={Address(advertised.host, port)}"]
+    words += _own_metrics(config, index)
     if config.source("node.id") is not ConfigSource.DEFAULT:
         words += ["--node-id", str(config.integer("node.id") + index)]
     return tuple(words)
+
+
+def _own_metrics(config: BrokerConfig, index: int) -> list[str]:
+    """A port of its own for each, where one was named."""
+    named = config.string("metrics.listener")
+    if named in WORDS or not index:
+        return []
+    first = parse_listener(named)
+    port = consecutive_ports(first.port, index + 1)[index] if first.port else 0
+    return ["--set", f"metrics.listener={Address(first.host, port)}"]
 
 
 def _joined(config: BrokerConfig) -> Sequence[str]:
@@ -80,5 +104,7 @@ def _joined(config: BrokerConfig) -> Sequence[str]:
     return config.strings(_JOIN) if _JOIN in config.keys else ()
 
 
-def _print_ready(nodes: Sequence[RunningNode]) -> None:
-    print(f"{READY_PREFIX}{','.join(node.address for node in nodes)}", flush=True)
+def _tell_ready(keeper: GatewayKeeper, nodes: Sequence[RunningNode]) -> None:
+    addresses = ",".join(node.address for node in nodes)
+    print(f"{READY_PREFIX}{addresses}", flush=True)
+    keeper.start(addresses)

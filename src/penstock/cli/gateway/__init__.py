@@ -1,0 +1,1 @@
+"""``penstock gateway`` and ``penstock console``: everything on the web, beside any Kafka."""

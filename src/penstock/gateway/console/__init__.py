@@ -1,0 +1,1 @@
+"""The web console: pages as static files, and the JSON behind each."""

@@ -1,0 +1,1 @@
+"""Pipelines that run somewhere, as far as they tell: from their topic of progress, without Spark."""

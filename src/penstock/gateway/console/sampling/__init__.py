@@ -1,0 +1,1 @@
+"""What is measured over time for the console's plots: a thread, and bounded memory. See ``sampler``."""

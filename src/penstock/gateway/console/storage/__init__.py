@@ -1,0 +1,1 @@
+"""What topics hold in numbers: how large they are, and what a sample of their newest messages tells."""

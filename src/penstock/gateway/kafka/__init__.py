@@ -1,0 +1,1 @@
+"""How all parts of a gateway reach the cluster: few clients, shared, each bounded. ``access`` is the door."""

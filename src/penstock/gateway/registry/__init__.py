@@ -1,0 +1,1 @@
+"""The schema registry, as Confluent's REST API."""

@@ -1,0 +1,1 @@
+"""What a registry is about: names of subjects, stored schemas, levels and modes. Values only."""

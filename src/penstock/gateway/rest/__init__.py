@@ -1,0 +1,1 @@
+"""REST over a cluster: records, topics, groups, brokers. ``router`` lists what there is."""

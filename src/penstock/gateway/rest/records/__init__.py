@@ -1,0 +1,1 @@
+"""Records over REST: produced, read with a cursor, streamed as events."""

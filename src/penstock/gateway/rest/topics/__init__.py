@@ -1,0 +1,1 @@
+"""Topics over REST: made, looked at, changed, deleted."""
