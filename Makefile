@@ -20,12 +20,14 @@ install: .venv/.base  ## install Penstock into .venv
 run: .venv/.base  ## run a broker on 127.0.0.1:9092
 	$(BIN)/penstock serve
 
-demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly once, kill a broker, a pipeline on Spark
+demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly once, kill a broker, a pipeline on Spark, the console
 	$(BIN)/python examples/demo.py
 
 test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not spark' || $(AGAIN) -m 'not spark'
-	$(BIN)/python -m pytest -m spark || $(AGAIN) -m spark
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
+	$(BIN)/python -m pytest -m spark tests/spark || $(AGAIN) -m spark tests/spark
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m spark tests/docs tests/examples tests/cli || $(AGAIN) -m spark tests/docs tests/examples tests/cli
 	PENSTOCK_TEST_NODES=3 $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop/test_conformance.py
 
 check: lint types
@@ -70,9 +72,9 @@ clean:  ## remove what the targets made
 	touch $@
 
 .venv/.spark: .venv/.base pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]'
 	touch $@
 
 .venv/.dev: .venv/.base pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark,gateway]'
 	touch $@

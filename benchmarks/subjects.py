@@ -53,7 +53,12 @@ class PenstockProcess:
 
     def start(self) -> None:
         """Start it and wait for its ready line, which is timed from before the process exists."""
-        command = [str(Path(sys.executable).with_name("penstock")), "serve", *self._arguments()]
+        command = [
+            str(Path(sys.executable).with_name("penstock")),
+            "serve",
+            "--no-gateway",
+            *self._arguments(),
+        ]
         log_path = self.data_directory.with_suffix(".log")
         began = time.monotonic()
         with log_path.open("ab") as log:

@@ -9,8 +9,11 @@ from typing import Any
 
 from typer.main import get_command
 
+from penstock.broker.metrics.metric import Metric
+from penstock.broker.metrics.table import METRICS
 from penstock.cli.tree import COMMANDS, build_app
 from penstock.config.broker_keys import BROKER_KEYS
+from penstock.config.client_metrics_keys import CLIENT_METRICS_KEYS
 from penstock.config.definition import ConfigKey
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.spark.options.definition import KAFKA_PREFIX, READS, WRITES, Effect, Option
@@ -29,6 +32,7 @@ def pages() -> dict[str, str]:
     return {
         "configuration.md": configuration_page(),
         "apis.md": apis_page(),
+        "metrics.md": metrics_page(),
         "commands.md": commands_page(),
         "spark-options.md": spark_options_page(),
         "pipelines.md": pipelines_page(),
@@ -57,6 +61,12 @@ def configuration_page() -> str:
             "",
             *_config_table(TOPIC_KEYS.values()),
             "",
+            "## Subscription of client metrics",
+            "",
+            "See [telemetry.md](../telemetry.md).",
+            "",
+            *_config_table(CLIENT_METRICS_KEYS.values()),
+            "",
         ]
     )
 
@@ -82,6 +92,31 @@ def apis_page() -> str:
             "",
         ]
     )
+
+
+def metrics_page() -> str:
+    """All metrics of a broker."""
+    return "\n".join(
+        [
+            "# Metrics",
+            "",
+            "Generated from `penstock.broker.metrics.table`; [metrics.md](../metrics.md) says where they are",
+            "and how to use them. Names that begin with `kafka_` are those of kafka_exporter, with its",
+            "labels; those with `process_` are those of Prometheus' own libraries. A histogram has the",
+            "series `_bucket`, `_sum` and `_count`.",
+            "",
+            "| name | kind | labels | told by | meaning |",
+            "|---|---|---|---|---|",
+            *map(_metric_row, METRICS.values()),
+            "",
+        ]
+    )
+
+
+def _metric_row(metric: Metric) -> str:
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
+    cells = (f"`{metric.name}`", metric.kind.value, labels, metric.teller.value, metric.help)
+    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
 
 
 def commands_page() -> str:

@@ -74,7 +74,16 @@ def _settled(line: str, address: str) -> str:
 @contextmanager
 def broker(directory: Path) -> Iterator[str]:
     """A broker on a free port; its address."""
-    words = ["serve", "--listen", "127.0.0.1:0", "--data-dir", "data", "--set", "log.retention.ms=-1"]
+    words = [
+        "serve",
+        "--no-gateway",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        "data",
+        "--set",
+        "log.retention.ms=-1",
+    ]
     process = subprocess.Popen(
         [str(Path(sys.executable).with_name("penstock")), *words],
         cwd=directory,

@@ -1,9 +1,10 @@
 """The main job in one go: produce, consume, copy exactly once, kill a broker, run a pipeline on Spark.
 
 Run it with ``make demo``. Brokers are processes of their own, on free ports and in temporary directories;
-nothing is left behind. The exit code says whether everything that was acknowledged came back, and whether
-every sum of the pipeline is right, which is killed and resumed in the middle. Spark needs a Java; where there
-is none the demo says so and leaves that part out.
+nothing is left behind. At a terminal it ends with a cluster that can be looked at with a browser, until
+Ctrl-C; ``--no-keep`` ends at once. The exit code says whether everything that was acknowledged came back, and
+whether every sum of the pipeline is right, which is killed and resumed in the middle. Spark needs a Java;
+where there is none the demo says so and leaves that part out.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from penstock.testing import Broker, Cluster
 ORDERS, INVOICES, PAYMENTS = "orders", "invoices", "payments"
 PRODUCTS = (b"valve", b"pump", b"turbine", b"gauge", b"pipe")
 TRANSACTIONS = 10
+LOOKED_AT = 1_000
 WAIT_SECONDS = 60.0
 QUICK_TO_NOTICE = {"broker.session.timeout.ms": 1_000, "broker.heartbeat.interval.ms": 200}
 
@@ -57,7 +59,7 @@ class Report:
             self.problems.append(sentence)
 
 
-def main(orders: int) -> int:
+def main(orders: int, *, is_kept: bool) -> int:
     """Run all of it."""
     report = Report()
     started = time.perf_counter()
@@ -71,9 +73,12 @@ def main(orders: int) -> int:
         consume(broker.bootstrap_servers, orders, report)
         copy_exactly_once(broker.bootstrap_servers, orders // 10, report)
         analyze(broker.bootstrap_servers)
-    lose_a_broker(orders // 10, report)
-    run_a_pipeline(orders // 10, report)
-    show(report)
+    logging.getLogger("penstock.client").setLevel(logging.CRITICAL)  # that a broker is gone is no news here
+    with Cluster(3, process=True, settings=QUICK_TO_NOTICE) as cluster:
+        lose_a_broker(cluster, orders // 10, report)
+        run_a_pipeline(orders // 10, report)
+        show(report)
+        look_at_it(cluster, is_kept=is_kept)
     return 1 if report.problems else 0
 
 
@@ -158,29 +163,29 @@ def analyze(servers: str) -> None:
         console.print(f"  {line}", markup=False)
 
 
-def lose_a_broker(payments: int, report: Report) -> None:
+def lose_a_broker(cluster: Cluster, payments: int, report: Report) -> None:
     """Three brokers, three copies; the leader is killed by SIGKILL when half of the payments are sent."""
-    logging.getLogger("penstock.client").setLevel(logging.CRITICAL)  # that a broker is gone is no news here
-    with Cluster(3, process=True, settings=QUICK_TO_NOTICE) as cluster:
-        say(f"three brokers: {cluster.bootstrap_servers}")
-        cluster.create_topic(PAYMENTS, 3, replication_factor=3, min_insync_replicas=2)
-        values = [b"payment %d" % number for number in range(payments)]
-        with (
-            report.timed("produced to three replicas, a leader killed", payments),
-            Producer(bootstrap_servers=cluster.bootstrap_servers) as producer,
-        ):
-            for number, value in enumerate(values):
-                producer.send(PAYMENTS, value)
-                if number == payments // 2:
-                    victim = cluster.leader(PAYMENTS)
-                    victim.kill()
-                    console.print(f"  broker {victim.node_id}, a leader, is killed after {number:,} payments")
-            producer.flush(WAIT_SECONDS)
-            failed = producer.metrics().records_failed
-        found = read_all(cluster.bootstrap_servers, PAYMENTS, payments, partitions=3)
-        report.expect(failed == 0, f"{payments:,} payments acknowledged by those who are left")
-        lost, doubled = len(set(values) - set(found)), len(found) - len(set(found))
-        report.expect(lost == doubled == 0, f"{lost} payments lost, {doubled} doubled")
+    say(f"three brokers: {cluster.bootstrap_servers}")
+    cluster.create_topic(PAYMENTS, 3, replication_factor=3, min_insync_replicas=2)
+    values = [b"payment %d" % number for number in range(payments)]
+    victim = cluster.leader(PAYMENTS)
+    with (
+        report.timed("produced to three replicas, a leader killed", payments),
+        Producer(bootstrap_servers=cluster.bootstrap_servers) as producer,
+    ):
+        for number, value in enumerate(values):
+            producer.send(PAYMENTS, value)
+            if number == payments // 2:
+                victim = cluster.leader(PAYMENTS)
+                victim.kill()
+                console.print(f"  broker {victim.node_id}, a leader, is killed after {number:,} payments")
+        producer.flush(WAIT_SECONDS)
+        failed = producer.metrics().records_failed
+    found = read_all(cluster.bootstrap_servers, PAYMENTS, payments, partitions=3)
+    report.expect(failed == 0, f"{payments:,} payments acknowledged by those who are left")
+    lost, doubled = len(set(values) - set(found)), len(found) - len(set(found))
+    report.expect(lost == doubled == 0, f"{lost} payments lost, {doubled} doubled")
+    victim.restart()
 
 
 def run_a_pipeline(orders: int, report: Report) -> None:
@@ -193,6 +198,34 @@ def run_a_pipeline(orders: int, report: Report) -> None:
     with report.timed("windowed and archived on Spark, killed once", orders):
         is_right = revenue_pipeline.main(orders)
     report.expect(is_right, "every window counted once, with its exact sum, and every order archived once")
+
+
+def look_at_it(cluster: Cluster, *, is_kept: bool) -> None:
+    """The console on the cluster that has lost a broker and has it back, with a group that is behind."""
+    if importlib.util.find_spec("fastapi") is None:
+        say("no console: pip install 'penstock[gateway]'")
+        return
+    servers = cluster.bootstrap_servers
+    cluster.create_topic(ORDERS, 3, replication_factor=3)
+    with Producer(bootstrap_servers=servers, value_serializer="json") as producer:
+        for number in range(LOOKED_AT):
+            order = {"number": number, "product": PRODUCTS[number % len(PRODUCTS)].decode(), "total": number}
+            producer.send(ORDERS, order, PRODUCTS[number % len(PRODUCTS)])
+    with Consumer(bootstrap_servers=servers, group_id="billing", auto_offset_reset="earliest") as consumer:
+        consumer.subscribe(ORDERS)
+        consumer.poll(WAIT_SECONDS, max_records=LOOKED_AT // 2)
+    command = [sys.executable, "-m", "penstock", "console", "--bootstrap-server", servers]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as gateway:
+        try:
+            assert gateway.stdout is not None
+            console.print(gateway.stdout.readline().rstrip(), markup=False)
+            if is_kept:
+                console.print("  Ctrl-C ends it")
+                gateway.wait()
+        except KeyboardInterrupt:
+            console.print("stopped")
+        finally:
+            gateway.terminate()
 
 
 def what_spark_misses() -> str | None:
@@ -241,6 +274,12 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--orders", type=int, default=200_000, help="how many to send (200000)")
+    parser.add_argument(
+        "--keep",
+        action=argparse.BooleanOptionalAction,
+        default=sys.stdout.isatty(),
+        help="leave the cluster up to be looked at (so it is at a terminal)",
+    )
     chosen = parser.parse_args()
     with playground.quiet_end():
-        sys.exit(main(max(1_000, chosen.orders)))
+        sys.exit(main(max(1_000, chosen.orders), is_kept=chosen.keep))

@@ -16,7 +16,7 @@ from tests.docs.code_blocks import ROOT, Block
 
 SECONDS_MAX = 60
 PROMPT = "$ "
-READY = re.compile(r"^penstock (?:cluster )?ready on (\S+)")
+READY = re.compile(r"^(?:penstock (?:cluster )?ready|gateway) on (\S+)")
 MACHINE = re.compile(r"\b192\.0\.2\.\d+:\d+\b")
 """Addresses that are set aside for documentation stand for other machines."""
 
@@ -42,6 +42,8 @@ class Shell:
 
     directory: Path
     bootstrap: str
+    registry: str = ""
+    """Where the gateway of the block at hand is, if it started one."""
     machines: dict[str, str] = field(default_factory=dict)
 
     def environment(self, bootstrap: str) -> dict[str, str]:
@@ -51,6 +53,7 @@ class Shell:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "src"),
             "PENSTOCK_BOOTSTRAP_SERVER": bootstrap,
+            **({"PENSTOCK_REGISTRY_URL": self.registry} if self.registry else {}),
         }
 
     def run(self, block: Block) -> None:
@@ -63,8 +66,11 @@ class Shell:
                     check(words)
                 elif words[:2] == ["penstock", "serve"] or words[:3] == ["penstock", "cluster", "up"]:
                     place = self.directory / f"server-{block.line}-{number}"
-                    served = stack.enter_context(self._serving(words, place))
+                    served = stack.enter_context(self._serving(words, place, ""))
                     bootstrap = served if bootstrap == self.bootstrap else bootstrap
+                elif words[:2] == ["penstock", "gateway"]:
+                    place = self.directory / f"gateway-{block.line}-{number}"
+                    self.registry = stack.enter_context(self._serving(words, place, bootstrap))
                 else:
                     self._run(block, command, bootstrap)
 
@@ -84,17 +90,17 @@ class Shell:
         assert is_good, f"{block}: {command.line}: exit code {done.returncode}\n{done.stdout}"
 
     @contextmanager
-    def _serving(self, words: list[str], place: Path) -> Iterator[str]:
+    def _serving(self, words: list[str], place: Path, bootstrap: str) -> Iterator[str]:
         """A server in a directory of its own, as on a machine of its own; where it listens."""
         place.mkdir()
-        if words[1] == "serve" and "--listen" not in words:
+        if words[1] in ("serve", "gateway") and "--listen" not in words:
             words = [*words, "--listen", "127.0.0.1:0"]
         log = place / "log"
         with log.open("w") as complaints:
             process = subprocess.Popen(
                 [sys.executable, "-m", *map(self._placed, words)],
                 cwd=place,
-                env=self.environment(""),
+                env=self.environment(bootstrap),
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 text=True,

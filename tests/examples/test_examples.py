@@ -149,7 +149,8 @@ def test_demo_does_the_whole_job_and_tells_the_numbers() -> None:
     assert [
         name for name in ("produced ", "consumed ", "copied ") if not re.search(rf"│ {name}.*│.*\d", text)
     ] == []
-    assert lines[-1] == "all there, in order, once"
+    assert lines[-2] == "all there, in order, once"
+    assert re.fullmatch(r"console on http://127\.0\.0\.1:\d+/", lines[-1])
 
 
 @pytest.mark.parametrize(
