@@ -12,13 +12,11 @@ from penstock.cli.output import print_json, print_table
 from penstock.cli.pipeline.checking import load_checked
 from penstock.cli.pipeline.running import with_servers
 from penstock.cli.pipeline.screen import shown_state, shown_watermark
+from penstock.model.flow_states import heard_state
 from penstock.spark.pipelines.model import Pipeline
 from penstock.spark.pipelines.reporting.progress import FlowProgress
 from penstock.spark.pipelines.running.run_files import RunFile, RunState, read_run_file
 from penstock.spark.pipelines.running.storage import storage_of
-
-SILENT_MS = 60_000
-"""A flow that runs is heard of every ten seconds; one that was not for so long may be gone."""
 
 States = Mapping[str, dict[str, Any]]
 
@@ -88,15 +86,9 @@ def _by_pipeline(states: States, now_ms: int) -> dict[str, dict[str, Any]]:
         lag = (state.get("progress") or {}).get("lag")
         if lag is not None:
             row["lag"] = (row["lag"] or 0) + lag
-        row["state"] = _worse(row.get("state"), _heard_state(state, now_ms))
+        row["state"] = _worse(row.get("state"), heard_state(state, now_ms=now_ms))
         row |= {name: state.get(name) for name in ("host", "pid", "started_ms", "file")}
     return found
-
-
-def _heard_state(state: Mapping[str, Any], now_ms: int) -> str:
-    """What a flow said last; *silent* if it should have said more since."""
-    said = str(state.get("state", "running"))
-    return "silent" if said == "running" and now_ms - state["at_ms"] > SILENT_MS else said
 
 
 def _worse(one: str | None, other: str) -> str:
@@ -152,7 +144,7 @@ def _flow_row(name: str, state: dict[str, Any] | None, run: RunFile | None, now_
 
 def _flow_state(state: Mapping[str, Any], run: RunFile | None, now_ms: int) -> str:
     """A flow cannot run in a process that is gone, whatever it said last."""
-    heard = _heard_state(state, now_ms)
+    heard = heard_state(state, now_ms=now_ms)
     if run is None or run.state is RunState.RUNNING or heard not in ("running", "silent"):
         return heard
     return run.state.value

@@ -9,7 +9,6 @@ from tests.gateway.console.asking import get
 
 from penstock.client import Producer
 from penstock.gateway.console.data.pipelines import by_pipeline
-from penstock.gateway.console.pipelines.board import SILENT_MS, heard_state
 from penstock.gateway.server import GatewayServer
 from penstock.model.names import PIPELINES_TOPIC
 from penstock.spark.pipelines.reporting.progress import FlowProgress
@@ -73,13 +72,6 @@ def test_records_that_no_flow_wrote_are_passed_over(
         producer.send(PIPELINES_TOPIC, b"\xff not json", f"{name}/broken".encode()).result(10)
         producer.send(PIPELINES_TOPIC, b'{"pipeline": 3}', f"{name}/strange".encode()).result(10)
     assert [flow["flow"] for flow in told(gateway, name)["flows"]] == ["totals"]
-
-
-def test_a_flow_that_was_not_heard_of_for_long_is_silent() -> None:
-    state = {"state": "running", "at_ms": 1_000}
-    assert heard_state(state, now_ms=1_000 + SILENT_MS) == "running"
-    assert heard_state(state, now_ms=1_001 + SILENT_MS) == "silent"
-    assert heard_state({"state": "ended", "at_ms": 0}, now_ms=10**12) == "ended"
 
 
 def test_a_pipeline_is_in_the_worst_state_of_its_flows() -> None:

@@ -6,6 +6,8 @@ import pytest
 from tests.conftest import UniqueName
 from tests.spark.pipelines.reporting.test_progress import REPORT
 
+from penstock.client import Producer
+from penstock.model.names import PIPELINES_TOPIC
 from penstock.spark.pipelines.reporting.progress import progress_of
 from penstock.spark.pipelines.reporting.progress_topic import ProgressTopic, read_states
 from penstock.spark.pipelines.running.events import (
@@ -43,6 +45,17 @@ def test_last_word_on_every_flow_is_in_the_topic(bootstrap: str, unique: UniqueN
     assert (a["state"], a["pid"], a["side_records"]) == ("ended", 7, {"dlq": 3})
     assert a["progress"]["lag"] == 5
     assert (b["state"], b["failure"]["step"]) == ("failed", "1 (parse)")
+
+
+def test_records_that_no_flow_wrote_are_passed_over(bootstrap: str, unique: UniqueName) -> None:
+    pipeline = unique("shop")
+    topic = ProgressTopic(bootstrap, pipeline, about={}, warn=nobody_warns)
+    topic(FlowStarted("a"))
+    topic.close()
+    with Producer(bootstrap_servers=bootstrap) as producer:
+        producer.send(PIPELINES_TOPIC, b"\xff not json", f"{pipeline}/broken".encode()).result(10)
+        producer.send(PIPELINES_TOPIC, b"{}", b"\xff").result(10)
+    assert [key for key in read_states(bootstrap) if key.startswith(f"{pipeline}/")] == [f"{pipeline}/a"]
 
 
 def test_cluster_that_is_gone_is_told_once_and_stops_nothing(

@@ -4,16 +4,15 @@ Flows write JSON to a compacted topic, at most once a second each. A board reads
 short while at a time: the first look at a long topic may need several, and says so.
 """
 
-import json
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
 from typing import Any
 
 from penstock.gateway.console.messages.reading import Reading
 from penstock.gateway.console.messages.topic_ranges import topic_ranges
 from penstock.gateway.errors import GatewayError
+from penstock.model.flow_states import flow_state, heard_state
 from penstock.model.names import PIPELINES_TOPIC
 from penstock.records.record import Record
 from penstock.wire_client.cluster import Cluster
@@ -22,8 +21,6 @@ from penstock.wire_client.fetching import FetchLimits, OffsetRange
 POINTS_MAX = 240
 FLOWS_MAX = 1_000
 READ_SECONDS_MAX = 2.0
-SILENT_MS = 60_000
-"""A flow that runs is heard of every ten seconds; one that was not for so long may be gone."""
 
 
 class PipelineBoard:
@@ -91,7 +88,7 @@ class PipelineBoard:
             self._flows.pop(key, None)
             self._points.pop(key, None)
             return
-        state = _state(record.value)
+        state = flow_state(record.value)
         if state is None or (key not in self._flows and len(self._flows) >= FLOWS_MAX):
             return
         self._flows[key] = state
@@ -107,24 +104,6 @@ class PipelineBoard:
 
 
 _PLOTTED = ("rows_per_second", "input_rows_per_second", "lag")
-
-
-def heard_state(state: Mapping[str, Any], *, now_ms: int) -> str:
-    """What a flow said last; *silent* if it should have said more since."""
-    said = str(state.get("state", "running"))
-    return "silent" if said == "running" and now_ms - state["at_ms"] > SILENT_MS else said
-
-
-def _state(value: bytes) -> dict[str, Any] | None:
-    """What a flow said; None for something that no flow says."""
-    try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
-        return None
-    is_one = isinstance(found, dict) and all(
-        isinstance(found.get(name), str) for name in ("pipeline", "flow")
-    )
-    return found if is_one and isinstance(found.get("at_ms"), int) else None
 
 
 def _number(value: Any) -> float | None:

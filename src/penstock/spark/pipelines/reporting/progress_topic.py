@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from penstock.client import Admin, Consumer, PenstockClientError, Producer
+from penstock.model.flow_states import flow_state
 from penstock.model.names import PIPELINES_TOPIC
 from penstock.spark.pipelines.running.events import (
     Event,
@@ -119,8 +120,9 @@ def read_states(bootstrap_servers: str) -> dict[str, dict[str, Any]]:
         deadline = time.monotonic() + _READ_SECONDS_MAX
         while left and time.monotonic() < deadline:
             for message in consumer.poll(1.0):
-                if message.raw_key is not None and message.raw_value is not None:
-                    states[message.raw_key.decode()] = json.loads(message.raw_value)
+                state = flow_state(message.raw_value or b"")
+                if message.raw_key is not None and state is not None:
+                    states[message.raw_key.decode("utf-8", "replace")] = state
                 if message.offset + 1 >= left.get(message.topic_partition, 0):
                     left.pop(message.topic_partition, None)
     return dict(sorted(states.items()))
