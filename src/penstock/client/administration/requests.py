@@ -1,9 +1,11 @@
 """Asking brokers: timeouts, retries, errors; what the parts of an administrator share."""
 
+import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from penstock.client.backoff import Backoff, retried
@@ -14,6 +16,13 @@ from penstock.client.trouble import Trouble
 
 GRACE_SECONDS = 5.0
 """librdkafka ends requests by itself; this is how much later we believe that it does not."""
+
+IMPATIENCE_SECONDS = 1.0
+"""After so long without an answer the cluster is looked at anew, then twice as rarely each time.
+
+A request to the controller waits for the broker that was it when librdkafka last looked, and librdkafka looks
+again after minutes: one that died in between would be waited for until the request's own end.
+"""
 
 Answer = TypeVar("Answer")
 
@@ -37,7 +46,7 @@ class AdminRequests:
 
         def attempt(seconds: float) -> Answer:
             try:
-                return call(seconds).result(seconds + GRACE_SECONDS)
+                return self._answered(call(seconds), seconds).result(0)
             except PenstockClientError:
                 raise
             except Exception as error:
@@ -55,7 +64,7 @@ class AdminRequests:
                 futures = call(seconds)
             errors: dict[Any, BaseException] = {}
             for name, future in futures.items():
-                error = _error_of(future, seconds + GRACE_SECONDS)
+                error = _error_of(self._answered(future, seconds))
                 if error is not None:
                     errors[name] = error
             for name, error in errors.items():
@@ -63,6 +72,24 @@ class AdminRequests:
             return {name: future.result(0) for name, future in futures.items()}
 
         return retried(attempt, seconds=self._seconds(timeout), backoff=self._backoff())
+
+    def _answered(self, future: "Future[Answer]", seconds: float) -> "Future[Answer]":
+        """The future when it has ended, or when it should have."""
+        deadline = time.monotonic() + seconds + GRACE_SECONDS
+        pause = IMPATIENCE_SECONDS
+        while not wait([future], min(pause, max(0.0, deadline - time.monotonic()))).done:
+            if time.monotonic() >= deadline:
+                break
+            self._look_at_cluster(min(pause, max(0.001, deadline - time.monotonic())))
+            pause *= 2
+        return future
+
+    def _look_at_cluster(self, seconds: float) -> None:
+        """Have librdkafka learn who is there and who is the controller."""
+        try:
+            self._raw().list_topics(timeout=seconds)
+        except KafkaException as error:
+            self._trouble.note(error.args[0])
 
     def _explained(self, error: BaseException, doing: str) -> PenstockClientError:
         """Only what did not reach its broker is tried again: anything else may have been done."""
@@ -81,8 +108,8 @@ class AdminRequests:
         return Backoff(first_ms=self.config.retry_backoff_ms, most_ms=self.config.retry_backoff_max_ms)
 
 
-def _error_of(future: "Future[Any]", seconds: float) -> BaseException | None:
+def _error_of(future: "Future[Any]") -> BaseException | None:
     try:
-        return future.exception(seconds)
+        return future.exception(0)
     except TimeoutError as error:
         return error
