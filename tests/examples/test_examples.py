@@ -160,7 +160,7 @@ def test_demo_does_the_whole_job_and_tells_the_numbers() -> None:
 def test_example_ends_in_good_order_on_ctrl_c(name: str, first_lines: int) -> None:
     # Ctrl-C may come in the middle of an import, whose file is then closed by whoever finds it. The copy is
     # interrupted when its other process has spoken, since a process that has just begun cannot ignore it. The
-    # cluster is when its clients are made: librdkafka's binding takes Ctrl-C inside its constructors for a bad
+    # cluster is when its clients are made: librdkafka's binding takes Ctrl-C in its constructors for a bad
     # setting.
     process = start_example(name, warnings="ignore::ResourceWarning")
     status, lines, complaints = interrupt_example(process, first_lines)

@@ -56,6 +56,7 @@ class BrokerProcess:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=_clean_environment(),
+                process_group=0,  # Ctrl-C is for whoever started it, and may still want to ask it something.
             )
 
     def wait_ready(self) -> None:
