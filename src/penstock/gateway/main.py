@@ -1,7 +1,6 @@
 """A gateway as a process: up, told where, until it is told to stop."""
 
 import logging
-import os
 import sys
 from collections.abc import Callable
 
@@ -9,13 +8,9 @@ from penstock.gateway.gateway import Gateway
 from penstock.gateway.server import GatewayServer
 from penstock.gateway.settings import GatewaySettings
 
-NICENESS = 10
-"""Where a broker runs on the same machine, it goes first: who searches a topic can wait, producers cannot."""
-
 
 def run_gateway(settings: GatewaySettings, *, on_up: Callable[[str], None]) -> int:
     """Serve until SIGINT or SIGTERM; ``on_up`` is told the URL once requests are answered."""
-    os.nice(NICENESS)
     server = GatewayServer(settings, on_up=on_up)
     _log_to_standard_error(server.gateway)
     server.run()
