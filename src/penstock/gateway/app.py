@@ -11,6 +11,7 @@ from penstock import __version__
 from penstock.gateway.console.router import router as console_router
 from penstock.gateway.errors import install_error_handlers
 from penstock.gateway.gateway import Gateway
+from penstock.gateway.path_names import register_path_names
 from penstock.gateway.registry.router import router as registry_router
 from penstock.gateway.rest.router import router as rest_router
 from penstock.gateway.security.login.router import login_router
@@ -38,6 +39,7 @@ def build_app(gateway: Gateway) -> FastAPI:
         lifespan=lifespan,
     )
     install_error_handlers(app)
+    register_path_names()
     app.get("/", include_in_schema=False)(_home)
     for part in (login_router, rest_router, registry_router, console_router):
         app.include_router(part(gateway))

@@ -52,12 +52,21 @@ def test_public_paths_are_open(locked: GatewayServer, path: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/health/", "//health", "/health/../openapi.json", "/login/..%2fopenapi.json", "/login/../topics"],
+    [
+        *("/health/", "//health", "/health/../openapi.json", "/login/..%2fopenapi.json", "/login/../topics"),
+        *("/%2Fhealth", "/login%2Flogin.js", "/login%2F..%2Ftopics"),
+    ],
 )
 def test_nothing_beside_public_paths_is_open(locked: GatewayServer, path: str) -> None:
     request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 
     assert status_of(exchange(locked.url, request.encode())) == 401
+
+
+def test_signs_that_need_no_encoding_mean_the_same_encoded(locked: GatewayServer) -> None:
+    request = b"GET /%68ealth HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+
+    assert status_of(exchange(locked.url, request)) == 200
 
 
 @pytest.mark.parametrize(

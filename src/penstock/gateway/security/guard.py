@@ -13,6 +13,7 @@ from starlette.responses import Response
 from penstock.gateway.bounded_count import BoundedCount
 from penstock.gateway.errors import GatewayError
 from penstock.gateway.gateway import Gateway
+from penstock.gateway.path_names import encoded_path
 from penstock.gateway.security.hosts import HostCheck
 from penstock.gateway.security.login.page import LOGIN_PATHS, login_page
 from penstock.gateway.security.origin import check_content_type, check_origin, has_body
@@ -56,6 +57,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # The doors below and the routes behind them see one and the same path.
+        scope = {**scope, "path": encoded_path(scope["raw_path"])}
         headers = _headers(scope)
         send = _guarded(send)
         try:

@@ -1,5 +1,7 @@
 """Groups as JSON: lag, members, and moving them with a look before."""
 
+from urllib.parse import quote
+
 import httpx2
 import pytest
 from tests.conftest import UniqueName
@@ -18,17 +20,17 @@ def topic(bootstrap: str, unique: UniqueName) -> str:
     return name
 
 
-@pytest.fixture
-def group(bootstrap: str, topic: str, unique: UniqueName) -> str:
+@pytest.fixture(params=["a/b c?#%", "x/reset"])
+def group(request: pytest.FixtureRequest, bootstrap: str, topic: str, unique: UniqueName) -> str:
     """One without members that has come to offset 4; its name needs care in a URL."""
-    name = unique("billing/1 %")
+    name = f"{unique('billing')}{request.param}"
     with Admin(bootstrap_servers=bootstrap) as admin:
         commit(admin, name, {(topic, 0): 4})
     return name
 
 
 def quoted(group: str) -> str:
-    return group.replace("%", "%25").replace("/", "%2F").replace(" ", "%20")
+    return quote(group, safe="")
 
 
 def test_list_tells_lag_and_state(api: httpx2.Client, group: str) -> None:

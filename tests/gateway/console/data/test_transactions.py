@@ -1,5 +1,7 @@
 """Transactions as JSON: an open one, aborting it, and none that hang."""
 
+from urllib.parse import quote
+
 import httpx2
 import pytest
 from tests.conftest import UniqueName
@@ -7,9 +9,12 @@ from tests.conftest import UniqueName
 from penstock.client import PenstockClientError, Producer
 
 
-def test_open_transaction_is_told_and_aborted(api: httpx2.Client, bootstrap: str, unique: UniqueName) -> None:
-    name, topic = unique("writer/1"), unique("ledger")
-    where = f"/transactions/{name.replace('/', '%2F')}"
+@pytest.mark.parametrize("ending", ["", "a/b c?#%", "x/abort"])
+def test_open_transaction_is_told_and_aborted(
+    api: httpx2.Client, bootstrap: str, unique: UniqueName, ending: str
+) -> None:
+    name, topic = f"{unique('writer')}{ending}", unique("ledger")
+    where = f"/transactions/{quote(name, safe='')}"
     with Producer(bootstrap_servers=bootstrap, transactional_id=name) as producer:
         transaction = producer.transaction()
         producer.send(topic, b"x", partition=0).result(10)

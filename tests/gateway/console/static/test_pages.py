@@ -69,6 +69,27 @@ def test_group_whose_name_is_markup_is_shown_as_text(
     assert page.locator("img").count() == 0
 
 
+@pytest.mark.parametrize("ending", ["a/b c?#%", "x/reset"])
+def test_links_lead_to_a_group_of_any_name(
+    visit: Visitor, bootstrap: str, unique: UniqueName, ending: str
+) -> None:
+    topic, group = unique("plain"), f"{unique('odd')}{ending}"
+    with Admin(bootstrap_servers=bootstrap) as admin, Producer(bootstrap_servers=bootstrap) as producer:
+        admin.create_topic(topic, partitions=1)
+        producer.send_batch([(topic, b"x")] * 3)
+        commit(admin, group, {(topic, 0): 1})
+        page = visit(f"/console/topics/{topic}/groups")
+        page.get_by_role("link", name=group, exact=True).click()
+        page.get_by_role("link", name=f"{topic}-0").wait_for()
+        page.reload()
+        page.get_by_role("heading", name=group, level=1).wait_for()
+        page.get_by_role("button", name="Delete").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("textbox").fill(group)
+        dialog.get_by_role("button", name="Delete").click()
+        eventually(lambda: group not in [each.group_id for each in admin.list_groups()])
+
+
 def test_settings_of_a_topic_are_changed(visit: Visitor, bootstrap: str, unique: UniqueName) -> None:
     topic = unique("set")
     with Admin(bootstrap_servers=bootstrap) as admin:

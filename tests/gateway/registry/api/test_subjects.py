@@ -1,6 +1,7 @@
 """``/subjects`` over a real socket, on a real broker."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.conftest import UniqueName
@@ -69,12 +70,29 @@ def test_normalized_lookup_minds_no_order(ask: Asker, unique: UniqueName) -> Non
     assert ask("POST", f"/subjects/{subject}?normalize=true", body).body["id"] == registered["id"]
 
 
-def test_names_with_slashes_and_signs_are_names(ask: Asker, unique: UniqueName) -> None:
-    subject = unique("shop/line é+.proto")
-    quoted = subject.replace("/", "%2F").replace(" ", "%20").replace("+", "%2B")
+@pytest.mark.parametrize(
+    "ending", ["line é+.proto", "b c?#%", "versions", "versions/1", "versions/1/schema", "%41"]
+)
+def test_names_with_slashes_and_signs_are_names(ask: Asker, unique: UniqueName, ending: str) -> None:
+    subject = f"{unique('shop')}/{ending}"
+    quoted = quote(subject, safe="")
     assert ask.register(quoted, FIRST).status == 200
+    assert ask("GET", f"/subjects/{quoted}/versions").body == [1]
     assert ask("GET", f"/subjects/{quoted}/versions/1").body["subject"] == subject
-    assert subject in ask("GET", "/subjects?subjectPrefix=shop/").body
+    assert ask("POST", f"/subjects/{quoted}", {"schema": as_text(FIRST)}).body["version"] == 1
+    assert ask("PUT", f"/config/{quoted}", {"compatibility": "NONE"}).status == 200
+    assert ask("GET", f"/config/{quoted}").body["compatibilityLevel"] == "NONE"
+    checked = ask("POST", f"/compatibility/subjects/{quoted}/versions/1", {"schema": as_text(SECOND)})
+    assert checked.body["is_compatible"] is True
+    assert subject in ask("GET", "/subjects?subjectPrefix=shop-").body
+    assert ask("DELETE", f"/subjects/{quoted}").body == [1]
+
+
+def test_slashes_of_names_may_come_as_they_are(ask: Asker, unique: UniqueName) -> None:
+    subject = unique("shop/line.proto")
+    assert ask.register(subject, FIRST).status == 200
+    assert ask("GET", f"/subjects/{subject}/versions/1").body["subject"] == subject
+    assert ask("GET", f"/subjects/{quote(subject, safe='')}/versions/latest").body["version"] == 1
 
 
 def test_soft_delete_hides_and_permanent_delete_forgets(ask: Asker, unique: UniqueName) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.conftest import UniqueName
@@ -76,6 +77,27 @@ def test_dry_run_says_what_a_reset_would_do(rest: RestClient, topic: str, unique
     assert moved(rest.json("POST", path, {"to": "latest", "topics": [topic]})) == {0: (1, 10), 1: (8, 10)}
     assert rest.ask("DELETE", f"/groups/{group}").status_code == 204
     assert rest.refusal("GET", f"/groups/{group}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b c?#%", "/", "x/offsets", "x/offsets/reset", "%2F", "%41", "../topics", "a\nb", "é+&=;"]
+)
+def test_group_of_any_name_is_moved_shown_and_deleted(
+    rest: RestClient, topic: str, unique: UniqueName, name: str
+) -> None:
+    group = f"{unique('group')}{name}"
+    path = f"/groups/{quote(group, safe='')}"
+    wish = {"offsets": [{"topic": topic, "partition": 0, "offset": 4}]}
+
+    assert moved(rest.json("PUT", f"{path}/offsets", wish)) == {0: (None, 4)}
+    assert group in [each["group"] for each in rest.json("GET", "/groups")]
+    shown = rest.json("GET", path)
+    assert (shown["group"], shown["lag"]) == (group, 6)
+    assert rest.json("GET", f"{path}/offsets") == shown["offsets"]
+    assert moved(rest.json("POST", f"{path}/offsets/reset", {"to": "latest"})) == {0: (4, 10)}
+    assert rest.ask("DELETE", path).status_code == 204
+    status, told = rest.refusal("GET", path)
+    assert (status, told["message"]) == (404, f"There is no group {group!r}.")
 
 
 def test_offset_beyond_the_log_is_moved_into_it(rest: RestClient, topic: str, unique: UniqueName) -> None:

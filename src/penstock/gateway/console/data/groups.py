@@ -46,7 +46,7 @@ def router(console: Console) -> APIRouter:
         ]
         return {"groups": lines, "notes": [*told.notes, *asking.notes]}
 
-    @routes.get("/groups/{group:path}")
+    @routes.get("/groups/{group:name}")
     def group(group: str) -> dict[str, Any]:
         """One group: its members, and how far it is in every partition."""
         with console.kafka.cluster() as cluster:
@@ -58,14 +58,14 @@ def router(console: Console) -> APIRouter:
             progress = progress_of(cluster, [described])[group]
         return _described(described, progress) | {"lag_over_time": console.sampler.lag(group)}
 
-    @routes.post("/groups/{group:path}/reset")
+    @routes.post("/groups/{group:name}/reset")
     def reset(group: str, body: ResetBody) -> dict[str, Any]:
         """Move a group without members, or only tell what that would do."""
         target = Target(body.to, body.number)
         with console.kafka.cluster() as cluster:
             return reset_group(cluster, group, target=target, topics=body.topics, is_dry_run=body.dry_run)
 
-    @routes.delete("/groups/{group:path}")
+    @routes.delete("/groups/{group:name}")
     def delete(group: str, body: Confirmed) -> dict[str, Any]:
         """Delete a group without members, and what it has committed."""
         check_confirmed(body, group, doing=f"delete group {group!r}")

@@ -41,7 +41,7 @@ class Document(BaseModel):
 
 def router(console: Console) -> APIRouter:
     """The routes of messages."""
-    routes = APIRouter(prefix="/messages/{topic}")
+    routes = APIRouter(prefix="/messages/{topic:name}")
     decoding = SchemaDecoding(find=partial(find_schema, console.gateway.registry))
     _add_streams(routes, console, decoding)
     _add_pages(routes, console, decoding)

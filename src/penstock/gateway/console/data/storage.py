@@ -32,7 +32,7 @@ def router(console: Console) -> APIRouter:
             topics.setdefault(partition.topic, []).append(found.get(partition))
         return {"topics": [_told_size(topic, sizes) for topic, sizes in sorted(topics.items())]}
 
-    @routes.get("/{topic}")
+    @routes.get("/{topic:name}")
     def analysis(
         topic: str, messages: Annotated[int, Query(ge=100, le=MESSAGES_MAX)] = 100_000
     ) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``/topics/{topic}``: one topic with its partitions, its settings, and the groups that read it."""
+"""``/topics/{topic:name}``: one topic with its partitions, its settings, and the groups that read it."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def router(console: Console) -> APIRouter:
     """The routes of one topic."""
     routes = APIRouter()
 
-    @routes.get("/topics/{topic}")
+    @routes.get("/topics/{topic:name}")
     def one(topic: str) -> dict[str, Any]:
         """Its partitions, rates and sizes over time, and who reads it."""
         asking = Asking()
@@ -55,14 +55,14 @@ def router(console: Console) -> APIRouter:
             "notes": asking.notes,
         }
 
-    @routes.get("/topics/{topic}/config")
+    @routes.get("/topics/{topic:name}/config")
     def config(topic: str) -> dict[str, Any]:
         """Every setting, with what is overridden and what would hold otherwise."""
         with console.kafka.cluster() as cluster:
             found_topic(cluster, topic)
             return {"configs": configs_as_json(describe_config(cluster, topic_resource(topic)))}
 
-    @routes.patch("/topics/{topic}/config")
+    @routes.patch("/topics/{topic:name}/config")
     def change(topic: str, body: ConfigChanges) -> dict[str, Any]:
         """Change some settings and leave the others."""
         with console.kafka.cluster() as cluster:

@@ -64,13 +64,13 @@ def router(console: Console) -> APIRouter:
         )
         return {"name": body.name}
 
-    @routes.post("/topics/{topic}/partitions")
+    @routes.post("/topics/{topic:name}/partitions")
     def grow(topic: str, body: PartitionsBody) -> dict[str, Any]:
         """Give a topic more partitions; keys may go to other ones from then on."""
         console.kafka.admin.add_partitions(topic, body.total)
         return {"name": topic, "partitions": body.total}
 
-    @routes.delete("/topics/{topic}")
+    @routes.delete("/topics/{topic:name}")
     def delete(topic: str, body: Confirmed) -> dict[str, Any]:
         """Delete a topic and all that is in it."""
         check_confirmed(body, topic, doing=f"delete topic {topic!r}")

@@ -47,7 +47,7 @@ def router(console: Console) -> APIRouter:
             candidates = open_transactions(cluster, find_leaders(cluster))
             return {"transactions": [each.as_json() for each in hanging(cluster, candidates)]}
 
-    @routes.get("/transactions/{transactional_id:path}")
+    @routes.get("/transactions/{transactional_id:name}")
     def transaction(transactional_id: str) -> dict[str, Any]:
         """One transactional id, with the partitions that wait for its transaction."""
         asking = Asking()
@@ -69,7 +69,7 @@ def router(console: Console) -> APIRouter:
             "notes": asking.notes,
         }
 
-    @routes.post("/transactions/{transactional_id:path}/abort")
+    @routes.post("/transactions/{transactional_id:name}/abort")
     def abort(transactional_id: str, body: Confirmed) -> dict[str, Any]:
         """Abort what is open under an id, and fence its producer."""
         check_confirmed(body, transactional_id, doing=f"abort the transaction of {transactional_id!r}")

@@ -27,7 +27,7 @@ def compatibility_routes(registry: SchemaRegistry) -> APIRouter:
     """Comparing a schema with versions of a subject, by the level that the subject has."""
     routes = new_routes("compatibility")
 
-    @routes.post("/compatibility/subjects/{subject:path}/versions/{version}")
+    @routes.post("/compatibility/subjects/{subject:slashed_name}/versions/{version:name}")
     def with_version(
         subject: str, version: str, body: SchemaBody, normalize: Normalize = False, verbose: Verbose = False
     ) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def compatibility_routes(registry: SchemaRegistry) -> APIRouter:
 
         return registry.find(look)
 
-    @routes.post("/compatibility/subjects/{subject:path}/versions")
+    @routes.post("/compatibility/subjects/{subject:slashed_name}/versions")
     def with_all(
         subject: str, body: SchemaBody, normalize: Normalize = False, verbose: Verbose = False
     ) -> dict[str, Any]:

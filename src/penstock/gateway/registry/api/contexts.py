@@ -25,7 +25,7 @@ def context_routes(registry: SchemaRegistry) -> APIRouter:
         found = [context for context in registry.state.contexts if context.startswith(prefix)]
         return page(found, offset, limit)
 
-    @routes.delete("/contexts/{context}", status_code=204)
+    @routes.delete("/contexts/{context:name}", status_code=204)
     def delete_context(context: str) -> Response:
         """Forget a context in which nothing is left."""
         is_bare = context.startswith(".")

@@ -77,7 +77,7 @@ def config_routes(registry: SchemaRegistry) -> APIRouter:
         deleted = registry.change(decide_delete_config(None))
         return dict(deleted)
 
-    @routes.get("/config/{subject:path}")
+    @routes.get("/config/{subject:slashed_name}")
     def get_one(subject: str, default: DefaultToGlobal = False) -> dict[str, Any]:
         """The settings of a subject or context."""
         state, scope = registry.state, setting_scope(subject)
@@ -87,12 +87,12 @@ def config_routes(registry: SchemaRegistry) -> APIRouter:
         own = registry.find(lambda state: state.configs.get(scope) or _refuse_config(scope))
         return {LEVEL: in_scope[LEVEL], **own}
 
-    @routes.put("/config/{subject:path}")
+    @routes.put("/config/{subject:slashed_name}")
     def set_one(subject: str, body: ConfigBody) -> dict[str, Any]:
         """Change settings of a subject or context."""
         return _changed(registry.change(decide_set_config(setting_scope(subject), body.changes())))
 
-    @routes.delete("/config/{subject:path}")
+    @routes.delete("/config/{subject:slashed_name}")
     def delete_one(subject: str) -> dict[str, Any]:
         """Go back to the settings around; the answer is what was set."""
         deleted = registry.change(decide_delete_config(setting_scope(subject)))
@@ -120,7 +120,7 @@ def mode_routes(registry: SchemaRegistry) -> APIRouter:
         """Go back to READWRITE; the answer is what it was."""
         return _told(registry.change(decide_delete_mode(None)))
 
-    @routes.get("/mode/{subject:path}")
+    @routes.get("/mode/{subject:slashed_name}")
     def get_one(subject: str, default: DefaultToGlobal = False) -> dict[str, str]:
         """The mode of a subject or context."""
         scope = setting_scope(subject)
@@ -128,13 +128,13 @@ def mode_routes(registry: SchemaRegistry) -> APIRouter:
             return _told(registry.state.mode_in_scope(scope))
         return _told(registry.find(lambda state: state.modes.get(scope) or _refuse_mode(scope)))
 
-    @routes.put("/mode/{subject:path}")
+    @routes.put("/mode/{subject:slashed_name}")
     def set_one(subject: str, body: ModeBody, force: Force = False) -> dict[str, str]:
         """Change the mode of a subject or context."""
         decide = decide_set_mode(setting_scope(subject), _mode(body.mode), force=force)
         return _told(registry.change(decide))
 
-    @routes.delete("/mode/{subject:path}")
+    @routes.delete("/mode/{subject:slashed_name}")
     def delete_one(subject: str) -> dict[str, str]:
         """Go back to the mode around; the answer is what it was."""
         return _told(registry.change(decide_delete_mode(setting_scope(subject))))

@@ -51,7 +51,7 @@ def subject_routes(registry: SchemaRegistry) -> APIRouter:
             found = [name for name in found if not state.has_subject(name)]
         return page(found, offset, limit)
 
-    @routes.get("/subjects/{subject:path}/versions")
+    @routes.get("/subjects/{subject:slashed_name}/versions")
     def list_versions(
         subject: str,
         deleted: Deleted = False,
@@ -65,7 +65,7 @@ def subject_routes(registry: SchemaRegistry) -> APIRouter:
         numbers = [each.version for each in found if each.is_deleted or not deleted_only]
         return page(numbers, offset, limit)
 
-    @routes.get("/subjects/{subject:path}/metadata")
+    @routes.get("/subjects/{subject:slashed_name}/metadata")
     def latest_with_metadata(
         subject: str,
         key: Annotated[list[str], Query()],
@@ -85,13 +85,13 @@ def version_routes(registry: SchemaRegistry) -> APIRouter:
     """Reading versions. Names of subjects may hold slashes: files of Protobuf are called like that."""
     routes = new_routes("subjects")
 
-    @routes.get("/subjects/{subject:path}/versions/{version}/schema")
+    @routes.get("/subjects/{subject:slashed_name}/versions/{version:name}/schema")
     def schema_text(subject: str, version: str, deleted: Deleted = False, form: Format = "") -> Response:
         """The text of a version, and nothing else."""
         state, found = registry.find(lambda state: (state, find_version(state, subject, version, deleted)))
         return Response(formatted(state, found, form), media_type="application/json")
 
-    @routes.get("/subjects/{subject:path}/versions/{version}/referencedby")
+    @routes.get("/subjects/{subject:slashed_name}/versions/{version:name}/referencedby")
     def referenced_by(
         subject: str, version: str, deleted: Deleted = False, offset: Offset = 0, limit: Limit = -1
     ) -> list[int]:
@@ -100,7 +100,7 @@ def version_routes(registry: SchemaRegistry) -> APIRouter:
         referring = state.referring(found.subject, found.version, with_deleted=deleted)
         return page(sorted({each.schema_id for each in referring}), offset, limit)
 
-    @routes.get("/subjects/{subject:path}/versions/{version}")
+    @routes.get("/subjects/{subject:slashed_name}/versions/{version:name}")
     def get_version(
         subject: str, version: str, deleted: Deleted = False, form: Format = ""
     ) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def subject_changes(registry: SchemaRegistry) -> APIRouter:
     """Registering, looking up and deleting."""
     routes = new_routes("subjects")
 
-    @routes.post("/subjects/{subject:path}/versions")
+    @routes.post("/subjects/{subject:slashed_name}/versions")
     def register(
         subject: str, body: SchemaBody, normalize: Normalize = False, force: Force = False
     ) -> dict[str, Any]:
@@ -125,19 +125,19 @@ def subject_changes(registry: SchemaRegistry) -> APIRouter:
         stored = registry.change(decide_register(asked))
         return registered_body(stored, body)
 
-    @routes.delete("/subjects/{subject:path}/versions/{version}")
+    @routes.delete("/subjects/{subject:slashed_name}/versions/{version:name}")
     def delete_version(subject: str, version: str, permanent: Permanent = False) -> int:
         """Delete one version, softly unless it is deleted so already."""
         name = subject_named(registry.state, subject)
         return registry.change(decide_delete_version(name, version_number(version), is_permanent=permanent))
 
-    @routes.delete("/subjects/{subject:path}")
+    @routes.delete("/subjects/{subject:slashed_name}")
     def delete_subject(subject: str, permanent: Permanent = False) -> list[int]:
         """Delete all versions of a subject, softly unless they are deleted so already."""
         name = subject_named(registry.state, subject)
         return registry.change(decide_delete_subject(name, is_permanent=permanent))
 
-    @routes.post("/subjects/{subject:path}")
+    @routes.post("/subjects/{subject:slashed_name}")
     def look_up(
         subject: str,
         body: SchemaBody,

@@ -94,7 +94,7 @@ def group_router(gateway: Gateway) -> APIRouter:
             found = list_groups(cluster, states=states, types=types)
         return [ListedGroup(**each.as_json()) for each in found]
 
-    @routes.get("/groups/{group}")
+    @routes.get("/groups/{group:name}")
     def show_group(group: GroupName) -> ShownGroup:
         """A group: its members, what they have, and its lag in every partition."""
         with gateway.kafka.cluster() as cluster:
@@ -106,7 +106,7 @@ def group_router(gateway: Gateway) -> APIRouter:
             offsets=[ShownProgress(**each.as_json()) for each in progress],
         )
 
-    @routes.delete("/groups/{group}", status_code=204)
+    @routes.delete("/groups/{group:name}", status_code=204)
     def delete_group(group: GroupName) -> None:
         """Delete a group without members, and what it has committed."""
         gateway.kafka.admin.delete_groups(group)

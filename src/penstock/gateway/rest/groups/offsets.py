@@ -105,14 +105,14 @@ def group_offsets_router(gateway: Gateway) -> APIRouter:
     """The routes about what groups have committed."""
     routes = APIRouter()
 
-    @routes.get("/groups/{group}/offsets")
+    @routes.get("/groups/{group:name}/offsets")
     def show_offsets(group: GroupName) -> list[ShownProgress]:
         """What a group has committed, and its lag."""
         with gateway.kafka.cluster() as cluster:
             progress = progress_of(cluster, [find_group(cluster, group)])[group]
         return [ShownProgress(**each.as_json()) for each in progress]
 
-    @routes.put("/groups/{group}/offsets")
+    @routes.put("/groups/{group:name}/offsets")
     def set_offsets(group: GroupName, wish: CommitWish) -> Moves:
         """Let a group without members go on from these offsets; it need not exist."""
         with gateway.kafka.cluster() as cluster:
@@ -121,7 +121,7 @@ def group_offsets_router(gateway: Gateway) -> APIRouter:
             moves = [move for each in wish.offsets for move in _set(cluster, committed, each)]
             return _carried_out(cluster, group, moves, is_dry_run=wish.dry_run)
 
-    @routes.post("/groups/{group}/offsets/reset")
+    @routes.post("/groups/{group:name}/offsets/reset")
     def reset_offsets(group: GroupName, wish: ResetWish) -> Moves:
         """Move a group without members; with `dry_run`, say what that would do."""
         target = Target(wish.to, wish.value or 0)

@@ -59,7 +59,7 @@ def produce_router(gateway: Gateway) -> APIRouter:
         status: {"model": NotAllStored} for status in (404, 422, 503, 504)
     }
 
-    @routes.post("/topics/{topic}/records", response_model=StoredRecords, responses=failures)
+    @routes.post("/topics/{topic:name}/records", response_model=StoredRecords, responses=failures)
     def produce_records(topic: TopicName, wanted: WantedRecords) -> Response:
         """Send records, and wait until they are stored by all in-sync replicas (acks=all, idempotent).
 

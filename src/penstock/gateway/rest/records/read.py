@@ -62,7 +62,7 @@ def read_router(gateway: Gateway) -> APIRouter:
     routes = APIRouter(tags=["records"])
     payloads = SchemaPayloads(gateway.registry)
 
-    @routes.get("/topics/{topic}/records", response_model=Page)
+    @routes.get("/topics/{topic:name}/records", response_model=Page)
     def read_records(  # noqa: PLR0913 - one parameter of the query each.
         topic: TopicName,
         partition: PartitionNumber = None,

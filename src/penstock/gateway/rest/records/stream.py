@@ -37,7 +37,7 @@ def stream_router(gateway: Gateway) -> APIRouter:
     threads = anyio.CapacityLimiter(gateway.settings.streams_max)
 
     @routes.get(
-        "/topics/{topic}/stream",
+        "/topics/{topic:name}/stream",
         response_class=StreamingResponse,
         responses={200: {"content": {"text/event-stream": {"example": _EXAMPLE}}}},
     )

@@ -42,7 +42,7 @@ def configs_router(gateway: Gateway) -> APIRouter:
     """The routes about settings."""
     routes = APIRouter()
 
-    @routes.get("/topics/{topic}/configs")
+    @routes.get("/topics/{topic:name}/configs")
     def list_configs(
         topic: TopicName,
         overridden: Annotated[bool, Query(description="Only those that were set for this topic.")] = False,
@@ -51,7 +51,7 @@ def configs_router(gateway: Gateway) -> APIRouter:
         shown = _configs(gateway, topic)
         return [each for each in shown if each.is_overridden or not overridden]
 
-    @routes.patch("/topics/{topic}/configs")
+    @routes.patch("/topics/{topic:name}/configs")
     def change_configs(topic: TopicName, wish: ConfigChanges) -> list[ShownConfig]:
         """Change some settings and leave the others; the answer has all of them."""
         gateway.kafka.admin.alter_config(topic, wish.changes, validate_only=wish.dry_run)

@@ -27,7 +27,7 @@ def offsets_router(gateway: Gateway) -> APIRouter:
     """The route about offsets."""
     routes = APIRouter()
 
-    @routes.get("/topics/{topic}/offsets")
+    @routes.get("/topics/{topic:name}/offsets")
     def list_offsets(
         topic: TopicName,
         partition: PartitionNumber = None,

@@ -39,12 +39,12 @@ def partitions_router(gateway: Gateway) -> APIRouter:
     """The routes about partitions."""
     routes = APIRouter()
 
-    @routes.get("/topics/{topic}/partitions")
+    @routes.get("/topics/{topic:name}/partitions")
     def list_partitions(topic: TopicName) -> list[ShownPartition]:
         """All partitions of a topic."""
         return shown_partitions(gateway, topic)
 
-    @routes.post("/topics/{topic}/partitions")
+    @routes.post("/topics/{topic:name}/partitions")
     def add_partitions(topic: TopicName, wish: PartitionsWish) -> list[ShownPartition]:
         """Give a topic more partitions; keys may go to other partitions from then on."""
         gateway.kafka.admin.add_partitions(topic, wish.total)

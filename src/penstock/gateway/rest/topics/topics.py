@@ -78,18 +78,18 @@ def topic_router(gateway: Gateway) -> APIRouter:
         """Make a topic."""
         return _create(gateway, wish.name, wish)
 
-    @routes.get("/topics/{topic}")
+    @routes.get("/topics/{topic:name}")
     def show_topic(topic: TopicName) -> ShownTopic:
         """A topic: who has its partitions, and which offsets they hold."""
         found = _find(gateway, topic)
         return ShownTopic(**dict(_listed(found)), details=shown_partitions(gateway, topic))
 
-    @routes.post("/topics/{topic}", status_code=201)
+    @routes.post("/topics/{topic:name}", status_code=201)
     def create_topic(topic: TopicName, wish: TopicWish | None = None) -> ListedTopic:
         """Make a topic of that name."""
         return _create(gateway, topic, wish or TopicWish())
 
-    @routes.delete("/topics/{topic}", status_code=204)
+    @routes.delete("/topics/{topic:name}", status_code=204)
     def delete_topic(topic: TopicName) -> None:
         """Delete a topic and all that is in it, for ever."""
         gateway.kafka.admin.delete_topics(topic)
