@@ -29,6 +29,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "int": int,
     "nindent": nindent,
     "or": lambda left, right: left or right,
+    "printf": lambda form, *values: form % values,
     "toYaml": to_yaml,
     "until": lambda end: list(range(end)),
 }

@@ -37,6 +37,18 @@ CHOSEN: dict[str, Any] = {
     "affinity": {"nodeAffinity": {}},
     "podDisruptionBudget": {"enabled": False},
     "serviceMonitor": {"enabled": True, "interval": "5s", "labels": {"release": "prometheus"}},
+    "gateway": {
+        "enabled": True,
+        "replicas": 3,
+        "tokenSecret": "kept-elsewhere",
+        "allowedHosts": ["queue.example.com", "*"],
+        "service": {"type": "NodePort", "annotations": {"a.example.com/name": "console"}},
+        "resources": {"limits": {"memory": "2Gi"}},
+        "podAnnotations": {"note": "web"},
+        "nodeSelector": {"zone": "web"},
+        "tolerations": [{"key": "web", "operator": "Exists"}],
+        "affinity": {"podAffinity": {}},
+    },
 }
 
 
@@ -68,8 +80,8 @@ def without_comments(found: Objects) -> Objects:
 
 
 def test_chart_with_its_own_values_is_the_manifests() -> None:
-    monitored = {"serviceMonitor": {**VALUES["serviceMonitor"], "enabled": True}}
-    assert without_comments(rendered(monitored)) == without_comments(manifests())
+    whole = {name: {**VALUES[name], "enabled": True} for name in ("serviceMonitor", "gateway")}
+    assert without_comments(rendered(whole)) == without_comments(manifests())
 
 
 def test_what_is_chosen_arrives() -> None:
@@ -91,6 +103,30 @@ def test_what_is_chosen_arrives() -> None:
     assert service["spec"]["type"] == "LoadBalancer"
     assert service["metadata"]["annotations"] == {"a.example.com/name": "kafka"}
     assert found["ServiceMonitor", "queue"]["metadata"]["labels"]["release"] == "prometheus"
+
+
+def test_what_is_chosen_of_the_gateway_arrives() -> None:
+    found = rendered(CHOSEN, name="queue")
+    chosen = CHOSEN["gateway"]
+    deployment = found["Deployment", "queue-gateway"]["spec"]
+    pod = deployment["template"]["spec"]
+    (container,) = pod["containers"]
+
+    assert deployment["replicas"] == 3
+    assert deployment["template"]["metadata"]["annotations"] == chosen["podAnnotations"]
+    assert {name: pod[name] for name in ("nodeSelector", "tolerations", "affinity")}.items() <= chosen.items()
+    assert pod["volumes"][0]["secret"]["secretName"] == "kept-elsewhere"
+    assert container["image"] == "registry.example.com/penstock:9.9.9"
+    assert container["resources"] == chosen["resources"]
+    assert "--bootstrap-server=queue:9092" in container["args"]
+    assert container["args"][-2:] == ["--allowed-host=queue.example.com", "--allowed-host=*"]
+    service = found["Service", "queue-gateway"]
+    assert service["spec"]["type"] == "NodePort"
+    assert service["metadata"]["annotations"] == chosen["service"]["annotations"]
+
+
+def test_gateway_is_left_out_until_somebody_wants_it() -> None:
+    assert not [name for _, name in rendered({}) if "gateway" in name]
 
 
 def test_first_pod_of_a_founded_cluster_joins_like_the_others() -> None:
@@ -121,6 +157,9 @@ def test_values_are_of_their_schema() -> None:
         {"storage": {"size": "much"}},
         {"podService": {"type": "ExternalName"}},
         {"advertisedDomain": "kafka example"},
+        {"gateway": {**VALUES["gateway"], "token": "a token in a file that many people read"}},
+        {"gateway": {**VALUES["gateway"], "replicas": -1}},
+        {"gateway": {**VALUES["gateway"], "allowedHosts": ["a b"]}},
     ],
 )
 def test_wrong_values_are_refused(wrong: dict[str, Any]) -> None:

@@ -41,6 +41,7 @@ def test_all_that_belongs_to_it_is_there() -> None:
         ("ServiceMonitor", "penstock"),
         ("StatefulSet", "penstock"),
         *(("Service", f"penstock{suffix}") for suffix in ("", "-headless", "-0", "-1", "-2")),
+        *((kind, "penstock-gateway") for kind in ("Deployment", "Service")),
     }
 
 
@@ -52,10 +53,10 @@ def test_objects_are_of_the_schemas_of_kubernetes(version: str) -> None:
             validator.validate(each, version, strict=True)
 
 
-def test_kustomization_names_all_but_what_needs_an_operator() -> None:
+def test_kustomization_names_all_but_what_needs_an_operator_or_a_secret() -> None:
     (file,) = documents(FOLDER / "kustomization.yaml")
     present = {path.name for path in FOLDER.glob("*.yaml")}
-    assert set(file["resources"]) == present - {"kustomization.yaml", "servicemonitor.yaml"}
+    assert set(file["resources"]) == present - {"kustomization.yaml", "servicemonitor.yaml", "gateway.yaml"}
 
 
 def test_selectors_find_the_pods() -> None:
@@ -94,7 +95,7 @@ def test_ports_and_probes_are_those_of_the_settings(tmp_path: Path) -> None:
         "readinessProbe": {"path": "/health/ready", "port": "metrics"},
     }
     for kind, service in manifests().items():
-        if kind[0] == "Service":
+        if kind[0] == "Service" and kind[1] != "penstock-gateway":
             assert {port["targetPort"] for port in service["spec"]["ports"]} <= set(ports)
 
 

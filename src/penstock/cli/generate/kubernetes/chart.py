@@ -1,7 +1,13 @@
 """A Helm chart: the manifests, with expressions where the manifests have values."""
 
 from penstock.cli.generate.filling import filled, template
-from penstock.cli.generate.kubernetes.words import RESOURCES, STORAGE_SIZE, indented, join_setting
+from penstock.cli.generate.kubernetes.words import (
+    GATEWAY_RESOURCES,
+    RESOURCES,
+    STORAGE_SIZE,
+    indented,
+    join_setting,
+)
 from penstock.cli.generate.plan import FIXED, Plan
 
 _NAME = "{{ $.Release.Name }}"
@@ -18,6 +24,7 @@ def helm_files(plan: Plan) -> dict[str, str]:
         "min_insync_replicas": str(plan.min_insync_replicas),
         "storage_size": STORAGE_SIZE,
         "values_resources": indented(RESOURCES, 2),
+        "values_gateway_resources": indented(GATEWAY_RESOURCES, 4),
     }
     files = {
         "Chart.yaml": filled("helm/Chart.yaml"),
@@ -31,6 +38,7 @@ def helm_files(plan: Plan) -> dict[str, str]:
         },
         "templates/poddisruptionbudget.yaml": _if_enabled("podDisruptionBudget", words),
         "templates/servicemonitor.yaml": _if_enabled("serviceMonitor", words),
+        "templates/gateway.yaml": _if_enabled("gateway", words | _gateway_words()),
     }
     return {f"helm/penstock/{path}": text for path, text in files.items()}
 
@@ -57,9 +65,7 @@ def _words() -> dict[str, str]:
         "monitor_labels": _with("serviceMonitor.labels", 4),
         "pod_annotations": _with("podAnnotations", 8, under="annotations"),
         "pod_service_annotations": _with("podService.annotations", 4, under="annotations"),
-        "scheduling": "".join(
-            _with(name, 8, under=name) for name in ("nodeSelector", "tolerations", "affinity")
-        ),
+        "scheduling": _scheduling(""),
         "storage_class": _STORAGE_CLASS,
         "extra_settings": _EXTRA_SETTINGS,
         "join": _JOIN,
@@ -69,6 +75,26 @@ def _words() -> dict[str, str]:
         "pod_services": f"{_EACH_POD}{filled('kubernetes/pod_service.yaml', once)}{_END}",
     }
 
+
+def _gateway_words() -> dict[str, str]:
+    secret = '{{ $.Values.gateway.tokenSecret | default (printf "%s-gateway" $.Release.Name) }}'
+    return {
+        "gateway_replicas": "{{ $.Values.gateway.replicas }}",
+        "gateway_secret": secret,
+        "gateway_resources": "{{- toYaml $.Values.gateway.resources | nindent 12 }}",
+        "gateway_service_type": "{{ $.Values.gateway.service.type }}",
+        "gateway_service_annotations": _with("gateway.service.annotations", 4, under="annotations"),
+        "gateway_pod_annotations": _with("gateway.podAnnotations", 8, under="annotations"),
+        "gateway_scheduling": _scheduling("gateway."),
+        "gateway_allowed_hosts": _ALLOWED_HOSTS,
+    }
+
+
+_ALLOWED_HOSTS = """\
+{{- range $host := $.Values.gateway.allowedHosts }}
+            - --allowed-host={{ $host }}
+{{- end }}
+"""
 
 _EXTRA_SETTINGS = """\
 {{- range $key, $value := $.Values.settings }}
@@ -86,6 +112,12 @@ _JOIN = f"""\
 {{{{- if or $.Values.founded (gt $ordinal 0) }}}}
     {join_setting(_NAME, FIXED["broker_port"])}
 {_END}"""
+
+
+def _scheduling(prefix: str) -> str:
+    """On which nodes pods run."""
+    names = ("nodeSelector", "tolerations", "affinity")
+    return "".join(_with(f"{prefix}{name}", 8, under=name) for name in names)
 
 
 def _with(value: str, spaces: int, *, under: str = "") -> str:

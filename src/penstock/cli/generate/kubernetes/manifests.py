@@ -2,6 +2,7 @@
 
 from penstock.cli.generate.filling import filled
 from penstock.cli.generate.kubernetes.words import (
+    GATEWAY_RESOURCES,
     RESOURCES,
     SCRAPE_INTERVAL,
     STORAGE_SIZE,
@@ -17,6 +18,7 @@ FILES = (
     "statefulset.yaml",
     "poddisruptionbudget.yaml",
     "servicemonitor.yaml",
+    "gateway.yaml",
     "kustomization.yaml",
 )
 
@@ -40,6 +42,10 @@ def _words(plan: Plan) -> dict[str, str]:
         "storage_size": STORAGE_SIZE,
         "scrape_interval": SCRAPE_INTERVAL,
         "pod_service_type": "ClusterIP",
+        "gateway_replicas": "1",
+        "gateway_secret": f"{NAME}-gateway",
+        "gateway_resources": indented(GATEWAY_RESOURCES, 12),
+        "gateway_service_type": "ClusterIP",
         **dict.fromkeys(_ONLY_IN_THE_CHART, ""),
     }
     return once | {
@@ -53,6 +59,10 @@ def _words(plan: Plan) -> dict[str, str]:
 
 _ONLY_IN_THE_CHART = (
     "extra_settings",
+    "gateway_allowed_hosts",
+    "gateway_pod_annotations",
+    "gateway_scheduling",
+    "gateway_service_annotations",
     "monitor_labels",
     "pod_annotations",
     "pod_service_annotations",
