@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from tests.deploy.client_metrics import CLIENT_METRICS
 from tests.deploy.expressions import alert_expressions, alerts, panel_expressions, variable_series
 from tests.deploy.promql import spoken_of
 
@@ -12,12 +13,14 @@ from penstock.broker.metrics.table import METRICS
 ADDED_BY_PROMETHEUS = frozenset({"job", "instance"})
 OF_PROMETHEUS = frozenset({"up"})
 HISTOGRAM_SUFFIXES = ("_bucket", "_sum", "_count")
+TOLD = {**METRICS, **CLIENT_METRICS}
+"""By brokers, of themselves and of clients."""
 
 
 def metric_of(series: str) -> Metric | None:
     """The line of the table to which a series belongs."""
-    if series in METRICS:
-        return METRICS[series] if METRICS[series].kind is not MetricKind.HISTOGRAM else None
+    if series in TOLD:
+        return TOLD[series] if TOLD[series].kind is not MetricKind.HISTOGRAM else None
     for suffix in HISTOGRAM_SUFFIXES:
         metric = METRICS.get(series.removesuffix(suffix))
         if series.endswith(suffix) and metric is not None and metric.kind is MetricKind.HISTOGRAM:
@@ -95,6 +98,9 @@ def test_alerts_name_only_labels_that_their_results_have() -> None:
         ("penstock_ready_bucket", True),
         ('kafka_brokers{topic="x"}', True),
         ("sum by (topic) (kafka_brokers)", True),
+        ("max by (client_id) (penstock_client_producer_record_queue_time_max)", False),
+        ("max by (topic) (penstock_client_producer_record_queue_time_max)", True),
+        ("penstock_client_producer_moods", True),
         ("1 > 0", True),
     ],
 )

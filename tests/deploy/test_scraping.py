@@ -21,11 +21,17 @@ TOPIC = "orders"
 RATE_INTERVAL = "10s"
 DATA_SECONDS_MAX = 60
 CONNECTIONS_PER_ADDRESS = 60
+TELEMETRY_INTERVAL_MS = 1_000
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessCluster]:
-    settings = {"max.connections.per.ip": CONNECTIONS_PER_ADDRESS}
+    settings = {
+        "max.connections.per.ip": CONNECTIONS_PER_ADDRESS,
+        # All clients are asked for all of their own metrics.
+        "telemetry.default.metrics": "*",
+        "telemetry.default.interval.ms": TELEMETRY_INTERVAL_MS,
+    }
     started = ProcessCluster(tmp_path_factory.mktemp("scraped"), settings=settings).start()
     try:
         started.create_topic(TOPIC, partitions=3)
@@ -59,7 +65,10 @@ def refuse_a_connection(server: Server) -> None:
 
 
 class Load:
-    """Producers, a group that commits, and somebody who is refused, until the end of the block."""
+    """A producer, a group that commits, and somebody who is refused, until the end of the block.
+
+    Producer and consumer push their own metrics, as clients of librdkafka do when they are asked.
+    """
 
     def __init__(self, cluster: ProcessCluster) -> None:
         self._cluster = cluster
@@ -157,7 +166,7 @@ def test_dead_broker_is_noticed(prometheus: Prometheus, cluster: ProcessCluster)
 def _chosen(expression: str) -> str:
     """With everything chosen at the top of the dashboard, as Grafana would ask."""
     text = expression.replace("$__rate_interval", RATE_INTERVAL)
-    for variable in ("$job", "$instance", "$topic", "$group"):
+    for variable in ("$job", "$instance", "$topic", "$group", "$client"):
         text = text.replace(variable, ".*")
     assert "$" not in text
     return text

@@ -6,10 +6,11 @@ from penstock.cli.generate.grafana.groups import GROUPS
 from penstock.cli.generate.grafana.overview import OVERVIEW
 from penstock.cli.generate.grafana.raft import RAFT
 from penstock.cli.generate.grafana.rendering import rendered
+from penstock.cli.generate.grafana.telemetry import TELEMETRY
 from penstock.cli.generate.grafana.topics import TOPICS
 from penstock.cli.generate.plan import Plan
 
-DASHBOARDS = (OVERVIEW, TOPICS, GROUPS, RAFT, CLIENTS)
+DASHBOARDS = (OVERVIEW, TOPICS, GROUPS, RAFT, CLIENTS, TELEMETRY)
 
 _PROVISIONING = (
     "grafana/provisioning/datasources/prometheus.yaml",

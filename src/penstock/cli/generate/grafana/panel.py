@@ -20,6 +20,7 @@ class Unit(StrEnum):
     BYTES_PER_SECOND = "Bps"
     PER_SECOND = "cps"
     SECONDS = "s"
+    MILLISECONDS = "ms"
     SHARE = "percentunit"
     TEXT = "none"
 
@@ -96,6 +97,9 @@ GROUP = Variable(
     label="Group",
     metric='kafka_consumergroup_members{job=~"$job"}',
     values_of="consumergroup",
+)
+CLIENT = Variable(
+    name="client", label="Client", metric='penstock_client_info{job=~"$job"}', values_of="client_id"
 )
 
 
