@@ -6,11 +6,16 @@ FUZZ ?= 1000000
 ROUNDS ?= 50
 NODES ?= 3
 
+# Modules of tests are compiled once, not by every process of every step, whatever the shell that calls is used to.
+export PYTHONDONTWRITEBYTECODE =
+
 # What failed beside other tests must fail alone too, to stop a run; both are printed, and both are to be looked at.
-AGAIN = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+# Steps that run side by side remember their failures apart.
+PYTEST = $(BIN)/python -m pytest -o cache_dir=.pytest_cache/$@
+AGAIN = $(PYTEST) --last-failed --last-failed-no-failures none
 
 .DEFAULT_GOAL := help
-.PHONY: help install run demo test check lint types fuzz sim chaos interop bench clean
+.PHONY: help install run demo test units spark pages check collect lint types fuzz sim chaos interop bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -23,14 +28,27 @@ run: .venv/.base  ## run a broker on 127.0.0.1:9092
 demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly once, kill a broker, a pipeline on Spark, the console
 	$(BIN)/python examples/demo.py
 
-test: check  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
-	$(BIN)/python -m pytest -m spark tests/spark || $(AGAIN) -m spark tests/spark
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m spark tests/docs tests/examples tests/cli || $(AGAIN) -m spark tests/docs tests/examples tests/cli
-	PENSTOCK_TEST_NODES=3 $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop/test_conformance.py
+test: .venv/.dev  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=target check collect
+	$(MAKE) --no-print-directory units
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=target spark pages
+
+units: .venv/.dev
+	$(PYTEST) -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'
+
+spark: .venv/.dev
+	$(PYTEST) -m spark tests/spark || $(AGAIN) -m spark tests/spark
+
+# What waits more than it works, beside the tests of Spark, which use one core.
+pages: .venv/.dev
+	$(PYTEST) -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
+	PENSTOCK_TEST_NODES=3 $(PYTEST) -n 3 --dist worksteal tests/interop/test_conformance.py || PENSTOCK_TEST_NODES=3 $(AGAIN) tests/interop/test_conformance.py
+	$(PYTEST) -m spark tests/docs tests/examples tests/cli || $(AGAIN) -m spark tests/docs tests/examples tests/cli
 
 check: lint types
+
+collect: .venv/.dev
+	$(BIN)/python -m pytest --collect-only --quiet >/dev/null
 
 lint: .venv/.dev  ## style and layers
 	$(BIN)/ruff check .
@@ -50,7 +68,7 @@ sim: .venv/.dev  ## SEEDS simulated disks, Raft clusters and whole brokers that 
 	$(BIN)/python -m penstock.sim cluster --seeds $(SEEDS)
 
 chaos: .venv/.dev  ## the crash and fault tests on real processes, ROUNDS kill -9 rounds
-	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos tests/spark/windows tests/spark/connector --timeout 1800
+	PENSTOCK_KILL_ROUNDS=$(ROUNDS) $(BIN)/python -m pytest tests/chaos tests/spark/windows tests/spark/connector tests/deploy/test_image.py --timeout 1800
 
 interop: .venv/.dev  ## the client tests and the copy loop, unchanged, against NODES brokers
 	PENSTOCK_TEST_NODES=$(NODES) $(BIN)/python -m pytest -n 3 --dist worksteal tests/interop tests/chaos/test_copy_loop.py

@@ -30,8 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """What sessions of Spark keep for later ones is kept beside the tests, and nothing made behind them."""
     os.environ.setdefault("PENSTOCK_SPARK_ARCHIVE", "existing")
     os.environ.setdefault("PENSTOCK_GATEWAY", "off")
-    if config.cache is not None:
-        os.environ.setdefault("PENSTOCK_CACHE_DIR", str(config.cache.mkdir("penstock") / "spark"))
+    os.environ.setdefault("PENSTOCK_CACHE_DIR", str(config.rootpath / ".pytest_cache" / "penstock"))
 
 
 class MakeServer(Protocol):

@@ -15,7 +15,7 @@ from tests.chaos.namespaces import HostNetwork, can_make_namespaces, host_networ
 from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_end, orders_cluster
 from tests.chaos.proxies import ProxyNetwork, proxy_network
 from tests.chaos.timed_writer import TimedWriter
-from tests.chaos.vitals import IS_LONG_RUN
+from tests.chaos.vitals import IS_LONG_RUN, long_run
 from tests.chaos.writers import wait_for_progress
 from tests.cluster_processes import ProcessCluster
 from tests.raw_kafka import Connection, values_batch
@@ -77,6 +77,7 @@ def test_isolated_leader_acknowledges_nothing_and_shows_nothing_of_its_own(
     check_end(cluster, writer)
 
 
+@long_run
 def test_one_way_cuts_lose_nothing(cluster: ProcessCluster, network: Network, writer: TimedWriter) -> None:
     """Somebody who hears and is not heard, or is heard and does not hear."""
     writer.start()
@@ -94,6 +95,7 @@ def test_one_way_cuts_lose_nothing(cluster: ProcessCluster, network: Network, wr
     check_end(cluster, writer)
 
 
+@long_run
 def test_nobody_reaches_anybody_and_all_is_there_afterwards(
     cluster: ProcessCluster, network: Network, writer: TimedWriter
 ) -> None:

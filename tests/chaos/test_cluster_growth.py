@@ -13,12 +13,12 @@ from confluent_kafka import TopicPartition
 from tests.broker_process import penstock_command, wait_until
 from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_content
 from tests.chaos.timed_writer import TimedWriter
-from tests.chaos.vitals import IS_LONG_RUN, TRACEBACK
+from tests.chaos.vitals import TRACEBACK, long_run
 from tests.chaos.writers import wait_for_progress
 from tests.cluster_processes import ProcessCluster
 from tests.interop.confluent import consumer, read
 
-pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(900 if IS_LONG_RUN else 300)]
+pytestmark = [pytest.mark.chaos, pytest.mark.slow, pytest.mark.timeout(900), long_run]
 
 GROUP = "readers"
 INTERNAL = ("__consumer_offsets", "__transaction_state")

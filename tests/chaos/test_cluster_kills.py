@@ -12,7 +12,7 @@ from tests.broker_process import Server
 from tests.chaos.orders_cluster import PARTITIONS, TOPIC, check_end, orders_cluster
 from tests.chaos.reports import report_gaps
 from tests.chaos.timed_writer import TimedWriter
-from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS
+from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, long_run
 from tests.chaos.writers import wait_for_progress
 from tests.cluster_processes import ProcessCluster
 
@@ -42,6 +42,7 @@ def test_killed_leader_costs_no_acknowledged_record(cluster: ProcessCluster, wri
     check_end(cluster, writer)
 
 
+@long_run
 def test_killed_controller_costs_no_acknowledged_record(cluster: ProcessCluster, writer: TimedWriter) -> None:
     gaps = strike_again_and_again(cluster, writer, lambda number: cluster.controller())
     report_gaps("gap in acknowledgements of a partition when the controller is killed", gaps)
@@ -62,6 +63,7 @@ def test_rolling_restart_costs_no_record(cluster: ProcessCluster, writer: TimedW
     check_end(cluster, writer)
 
 
+@long_run
 def test_frozen_leader_wakes_up_as_a_follower(cluster: ProcessCluster, writer: TimedWriter) -> None:
     """It is taken for dead, replaced, and goes on later as if it had missed nothing."""
     writer.start()

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import TopicPartition
 from tests.broker_process import Server, wait_until
 from tests.chaos.copier import COPIED, GIVEN_UP
-from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, TRACEBACK
+from tests.chaos.vitals import IS_LONG_RUN, KILL_ROUNDS, TRACEBACK, long_run
 from tests.conftest import MakeServer
 from tests.interop.confluent import admin_client, consumer, create_topic, read_all
 from tests.interop.feed import Feed
@@ -42,9 +42,7 @@ CONSUMER_SETTINGS: dict[str, dict[str, int]] = {
 }
 PROTOCOLS = [
     "classic",
-    pytest.param(
-        "consumer", marks=pytest.mark.skipif(not IS_LONG_RUN, reason="only in the long run, for its time")
-    ),
+    pytest.param("consumer", marks=long_run),
 ]
 
 

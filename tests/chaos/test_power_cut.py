@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from tests.broker_process import Server, wait_until
 from tests.chaos.ledger import Ledger, make_writers
-from tests.chaos.vitals import KILL_ROUNDS, TRACEBACK
+from tests.chaos.vitals import KILL_ROUNDS, TRACEBACK, long_run
 from tests.chaos.writers import wait_for_progress
 from tests.conftest import MakeServer
 from tests.raw_kafka import Connection, values_batch
@@ -110,8 +110,11 @@ def lose_power(server: Server, disk: ImageDisk) -> None:
 
 @pytest.mark.parametrize(
     ("is_kernel_flushing", "failpoints"),
-    [(True, ""), (False, ""), (False, "flush:delay=15ms")],
-    ids=["kernel-flush", "thread-flush", "slow-flush"],
+    [
+        pytest.param(True, "", id="kernel-flush"),
+        pytest.param(False, "", id="thread-flush"),
+        pytest.param(False, "flush:delay=15ms", id="slow-flush", marks=long_run),
+    ],
 )
 def test_power_cut_loses_nothing_that_was_acknowledged(
     server: Server, disk: ImageDisk, is_kernel_flushing: bool, failpoints: str

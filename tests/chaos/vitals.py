@@ -4,15 +4,19 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from confluent_kafka import KafkaError, Message, Producer
 from tests.broker_process import Server
 from tests.raw_kafka import Connection
 
 GROWTH_BYTES_MAX = 64 * 1024 * 1024
 PULSE_TOPIC = "pulse"
-KILL_ROUNDS = int(os.environ.get("PENSTOCK_KILL_ROUNDS", "8"))
+KILL_ROUNDS = int(os.environ.get("PENSTOCK_KILL_ROUNDS", "5"))
 IS_LONG_RUN = KILL_ROUNDS >= 50
 """Whether somebody asked for more than the daily portion, and so has time."""
+
+long_run = pytest.mark.skipif(not IS_LONG_RUN, reason="only in the long run, for its time")
+"""For what the daily portion has a shorter relative of."""
 
 TRACEBACK = "Traceback (most recent call last)"
 

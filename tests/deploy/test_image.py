@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.broker_process import READY_PREFIX, wait_until
+from tests.chaos.vitals import long_run
 from tests.deploy.dockerfile import stages_of
 from tests.deploy.image import Image
 from tests.deploy.test_dockerfile import PATH
@@ -20,7 +21,7 @@ from tests.deploy.test_dockerfile import PATH
 from penstock.cli.generate.plan import METRICS_PORT, USER_ID
 
 # Packages are fetched and built, which may take a while where nothing was fetched before.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), long_run]
 
 BUILD, FINAL = stages_of(PATH)
 SECONDS_MAX = 30

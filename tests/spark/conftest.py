@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.spark.reading.clusters import close_kept_clusters
 from penstock.spark.sessions.errors import JavaNotFoundError
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 CONF = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2}
+
+
+@pytest.fixture(autouse=True)
+def _hang_up() -> Iterator[None]:
+    """What is kept for the next task of a process would be left open at its end."""
+    yield
+    close_kept_clusters()
 
 
 @pytest.fixture(scope="session")

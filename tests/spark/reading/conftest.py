@@ -1,12 +1,11 @@
-"""What tests of reading share: options for the broker of the run, and no kept connections between tests."""
+"""What tests of reading share: options for the broker of the run."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import pytest
 
 from penstock.spark.options.source_options import SourceOptions, batch_options, stream_options
-from penstock.spark.reading.clusters import close_kept_clusters
 from penstock.testing import Broker
 
 QUICK = {"kafkaConsumer.pollTimeoutMs": "20000", "kafka.retry.backoff.ms": "10"}
@@ -16,12 +15,6 @@ class MakeOptions(Protocol):
     """Options of the broker of the run, for one topic unless others are given."""
 
     def __call__(self, topic: str | None = None, **given: str) -> SourceOptions: ...
-
-
-@pytest.fixture(autouse=True)
-def _hang_up() -> Iterator[None]:
-    yield
-    close_kept_clusters()
 
 
 def _maker(broker: Broker, parse: Callable[[dict[str, str]], SourceOptions]) -> MakeOptions:

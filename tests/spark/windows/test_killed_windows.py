@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import pytest
 from tests.broker_process import wait_until
-from tests.chaos.vitals import IS_LONG_RUN
+from tests.chaos.vitals import long_run
 from tests.cluster_processes import ProcessCluster
 from tests.conftest import UniqueName
 
@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.chaos,
     pytest.mark.slow,
-    pytest.mark.skipif(not IS_LONG_RUN, reason="only in the long run, for its time"),
+    long_run,
 ]
 
 PROGRAM = Path(__file__).with_name("revenue.py")
