@@ -10,6 +10,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.gateway.errors import GatewayError
+from penstock.wire_client.patience import Patience
 from penstock.wire_client.topics import find_leaders
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 REMEMBERED_SECONDS = 5.0
 REMEMBERED_MAX = 10_000
+HEARSAY = Patience(seconds_max=5.0)
+"""For how long the broker that we ask may not have heard of a topic that another one has just made."""
 
 
 class _Known(NamedTuple):
@@ -37,14 +40,24 @@ class KnownTopics:
         known = self._known.get(topic)
         if known is not None and known.until > time.monotonic():
             return range(known.partitions)
-        with self._kafka.cluster() as cluster:
-            count = len(find_leaders(cluster, [topic]))
+        count = self._count(topic)
         if not count:
             raise GatewayError(
                 404, f"There is no topic {topic!r}.", error_code=40401, error="UNKNOWN_TOPIC_OR_PARTITION"
             )
         self._remember(topic, count)
         return range(count)
+
+    def wait_known(self, topic: str) -> None:
+        """It was just made: return when it can be used, or has not been heard of for too long."""
+        for _ in HEARSAY.attempts():
+            if count := self._count(topic):
+                self._remember(topic, count)
+                return
+
+    def _count(self, topic: str) -> int:
+        with self._kafka.cluster() as cluster:
+            return len(find_leaders(cluster, [topic]))
 
     def forget(self, topic: str) -> None:
         """It was changed or deleted."""

@@ -62,6 +62,7 @@ def router(console: Console) -> APIRouter:
             replication_factor=body.replication_factor,
             config=body.config,
         )
+        console.kafka.topics.wait_known(body.name)
         return {"name": body.name}
 
     @routes.post("/topics/{topic:name}/partitions")

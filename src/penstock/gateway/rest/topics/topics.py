@@ -115,7 +115,7 @@ def _create(gateway: Gateway, name: str, wish: TopicWish) -> ListedTopic:
             is_internal=False,
             under_replicated=0,
         )
-    gateway.kafka.topics.forget(name)
+    gateway.kafka.topics.wait_known(name)
     return _listed(_find(gateway, name))
 
 
