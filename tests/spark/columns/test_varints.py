@@ -46,6 +46,26 @@ def test_read_columns_of_32_bits_are_what_was_written(values: list[int]) -> None
     assert found.tolist() == values
 
 
+@pytest.mark.parametrize("long_every", [1, 2, 7, 9, 100])
+@pytest.mark.parametrize("long", [-65, 8191, 8192, 2**31 - 1])
+def test_read_columns_are_what_was_written_however_many_go_on(long: int, long_every: int) -> None:
+    values = [1 if row % long_every else long for row in range(200)]
+    encoded = [encode_varint(value) for value in values]
+    ends = np.cumsum([len(one) for one in encoded])
+    found, after = read_varints(np.frombuffer(b"".join(encoded), np.uint8), np.append(0, ends[:-1]))
+    assert found.tolist() == values
+    assert after.tolist() == ends.tolist()
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+def test_column_that_is_cut_off_names_its_row(missing: int) -> None:
+    encoded = encode_varint(8192) * 50
+    octets = np.frombuffer(encoded[:-missing], np.uint8)
+    with pytest.raises(MalformedRowError) as caught:
+        read_varints(octets, np.arange(0, len(encoded), 3))
+    assert caught.value.row == 49
+
+
 @pytest.mark.parametrize(
     "content", [encode_varint(2**31), encode_varint(-(2**31) - 1), b"\xff" * 5, b"\xff" * 20, b"\xff\xff"]
 )

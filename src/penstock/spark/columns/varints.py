@@ -1,7 +1,8 @@
 """Zigzag variable-length integers, a whole column at a time.
 
-Nearly all of them take one or two bytes. So one pass over the column reads the first byte of each, and only
-the rows that go on take part in the next pass.
+Nearly all of them take one or two bytes. So one pass over the column reads the first byte of each. Where many
+go on, a second pass takes all rows along, which is quicker than choosing; only the rows that go on still take
+part in the next ones.
 """
 
 from typing import Any
@@ -19,6 +20,9 @@ Raw = npt.NDArray[np.uint64]
 
 VARINT_BYTES_MAX = 5
 VARLONG_BYTES_MAX = 10
+
+_SPARSE_SHARE = 8
+"""Choosing rows pays where no more than one in so many goes on."""
 
 
 def read_varints(octets: Octets, positions: Integers) -> tuple[Integers, Integers]:
@@ -72,20 +76,40 @@ def binary_array(offsets: Integers, content: Octets) -> Any:
 def _read(octets: Octets, positions: Integers, bytes_max: int) -> tuple[Integers, Integers]:
     first = _octets_at(octets, positions, None)
     after = positions + 1
-    rows = np.flatnonzero(first >= 0x80)
     raw = (first & 0x7F).astype(np.uint64)
+    goes_on = first >= 0x80
+    index = 1
+    if _is_dense(goes_on) and after.max() < len(octets):
+        goes_on = _read_second(octets, raw, after, goes_on)
+        index = 2
+    rows = np.flatnonzero(goes_on)
     if len(rows):
-        _read_rest(octets, raw, after, rows, bytes_max)
+        _read_rest(octets, raw, after, rows, indexes=range(index, bytes_max))
     return (raw >> 1).view(np.int64) ^ -(raw & 1).view(np.int64), after
 
 
-def _read_rest(octets: Octets, raw: Raw, after: Integers, rows: Integers, bytes_max: int) -> None:
-    for index in range(1, bytes_max):
+def _is_dense(goes_on: npt.NDArray[np.bool_]) -> bool:
+    return _SPARSE_SHARE * int(np.count_nonzero(goes_on)) > len(goes_on)
+
+
+def _read_second(
+    octets: Octets, raw: Raw, after: Integers, goes_on: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """The second byte of all rows; it counts as 0 where there is none. Which rows go on behind it."""
+    second = octets.take(after)
+    second *= goes_on
+    raw |= (second & 0x7F).astype(np.uint64) << 7
+    after += goes_on
+    return second >= 0x80
+
+
+def _read_rest(octets: Octets, raw: Raw, after: Integers, rows: Integers, *, indexes: range) -> None:
+    for index in indexes:
         found = _octets_at(octets, after[rows], rows)
         raw[rows] |= (found & 0x7F).astype(np.uint64) << (7 * index)
         after[rows] += 1
-        if index == bytes_max - 1:
-            _check_last(found, rows, bytes_max)
+        if index == indexes[-1]:
+            _check_last(found, rows, indexes.stop)
         rows = rows[found >= 0x80]
         if not len(rows):
             return
