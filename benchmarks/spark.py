@@ -9,7 +9,7 @@ arrive.
 
 import argparse
 import json
-import os
+import random
 import statistics
 import subprocess
 import sys
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import confluent_kafka
 import micro_batches
+from pyspark.sql.functions import expr
 from report import new_parser, report
 from subjects import PenstockProcess
 from table import Line
@@ -89,15 +90,18 @@ class _Bench:
         return {"kafka.bootstrap.servers": self.server}
 
     def fill(self) -> None:
-        """A topic of so many rows, in order, with keys."""
+        """A topic of so many rows, in order, with keys.
+
+        Each has a value of its own: of one that all rows share, Parquet would keep a single copy.
+        """
         with penstock.Admin(bootstrap_servers=self.server) as admin:
             for topic in (FILLED, "exact", "plain", "asked", "answered"):
                 admin.create_topic(topic, partitions=PARTITIONS, config={"retention.ms": "-1"})
         producer = confluent_kafka.Producer(
             {"bootstrap.servers": self.server, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000}
         )
-        value = os.urandom(VALUE_BYTES)
         for number in range(self.rows):
+            value = random.randbytes(VALUE_BYTES)
             while True:
                 try:
                     producer.produce(FILLED, value, b"%016d" % number, number % PARTITIONS)
@@ -129,14 +133,17 @@ def _seconds(rows: "DataFrame") -> float:
 
 
 def _reading(bench: _Bench) -> Iterator[Line]:
-    files = str(bench.directory / "files")
+    files, alike = str(bench.directory / "files"), str(bench.directory / "alike")
     bench.table().write.parquet(files)
+    one_value = f"unhex('{random.randbytes(VALUE_BYTES).hex()}')"
+    bench.table().withColumn("value", expr(one_value)).write.parquet(alike)
     if bench.table().count() != bench.rows:
         raise SystemExit("not all rows were read")
     measures = {
         "penstock, all columns": lambda: _seconds(bench.table()),
         "penstock, value and timestamp": lambda: _seconds(_projected(bench)),
         "Parquet, all columns": lambda: _seconds(bench.spark.read.parquet(files)),
+        "Parquet, all values alike": lambda: _seconds(bench.spark.read.parquet(alike)),
     }
     if bench.has_connector:
         measures["Spark's connector in Java"] = lambda: _seconds(bench.table("kafka"))
