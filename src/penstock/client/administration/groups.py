@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
+from time import monotonic
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions
@@ -12,7 +14,12 @@ from penstock.client.administration.topics import TopicAdmin
 from penstock.client.choices import OffsetResetPolicy
 from penstock.client.consuming.moments import milliseconds
 from penstock.client.error_mapping import error_from
-from penstock.client.errors import ConfigurationError
+from penstock.client.errors import (
+    BrokerUnavailable,
+    ConfigurationError,
+    PenstockClientError,
+    RequestTimedOut,
+)
 from penstock.client.topic_partition import (
     Offsets,
     TopicPartition,
@@ -21,6 +28,7 @@ from penstock.client.topic_partition import (
     raw_offsets,
     raw_partitions,
 )
+from penstock.client.trouble import logger
 
 ResetTarget = OffsetResetPolicy | str | datetime | int
 """The earliest or latest message, the first one since a moment, or an offset."""
@@ -75,14 +83,18 @@ class GroupAdmin(TopicAdmin):
         timeout: float | None = None,
     ) -> dict[TopicPartition, int]:
         """What a group has committed, of all partitions unless some are named."""
+        deadline = monotonic() + self._seconds(timeout)
+        doing = f"find what {group_id} has committed"
         asked = None if partitions is None else raw_partitions(partitions)
         request = ConsumerGroupTopicPartitions(group_id, asked)
+        self._wait_for_coordinator(group_id, timeout)
         answers = self._ask_each(
-            f"find what {group_id} has committed",
+            doing,
             lambda seconds: self._raw().list_consumer_group_offsets([request], request_timeout=seconds),
-            timeout,
+            max(0.001, deadline - monotonic()),
+            error_in=partial(_error_in, doing=doing),
         )
-        found = _sound(answers[group_id], f"find what {group_id} has committed")
+        found = answers[group_id].topic_partitions
         return {partition_of(each): each.offset for each in found if each.offset >= 0}
 
     def alter_group_offsets(self, group_id: str, offsets: Offsets, *, timeout: float | None = None) -> None:
@@ -91,12 +103,12 @@ class GroupAdmin(TopicAdmin):
             return
         doing = f"alter what {group_id} has committed"
         request = ConsumerGroupTopicPartitions(group_id, raw_offsets(offsets))
-        answers = self._ask_each(
+        self._ask_each(
             doing,
             lambda seconds: self._raw().alter_consumer_group_offsets([request], request_timeout=seconds),
             timeout,
+            error_in=partial(_error_in, doing=doing),
         )
-        _sound(answers[group_id], doing)
 
     def reset_group_offsets(
         self,
@@ -131,6 +143,20 @@ class GroupAdmin(TopicAdmin):
         later = [each for each, offset in found.items() if offset < 0]
         return found | (self._offsets_at(later, OffsetSpec.latest(), timeout) if later else {})
 
+    def _wait_for_coordinator(self, group_id: str, timeout: float | None) -> None:
+        """Until a group's coordinator answers for it, whether there is such a group or not.
+
+        The coordinators' topic is made when the first group is used. librdkafka 2.16 crashes the process if
+        an administrator who asks for committed offsets is told NOT_COORDINATOR; one who describes a group is
+        only told so, and may ask again.
+        """
+        try:
+            self.describe_groups(group_id, timeout=timeout)
+        except (BrokerUnavailable, RequestTimedOut):
+            raise
+        except PenstockClientError as error:
+            logger.debug("%s is not described: %s", group_id, error)
+
     def _offsets_at(
         self, partitions: list[TopicPartition], at: Any, timeout: float | None
     ) -> dict[TopicPartition, int]:
@@ -157,11 +183,12 @@ def _specification(at: OffsetResetPolicy | str | datetime) -> Any:
     raise ConfigurationError(f"{at!r} is not allowed: give 'earliest', 'latest', an offset or a datetime")
 
 
-def _sound(answer: Any, doing: str) -> list[Any]:
+def _error_in(answer: Any, *, doing: str) -> PenstockClientError | None:
+    """The first partition's that has one."""
     for each in answer.topic_partitions:
         if each.error is not None:
-            raise error_from(each.error, doing=f"{doing} in {each.topic}-{each.partition}")
-    return list(answer.topic_partitions)
+            return error_from(each.error, doing=f"{doing} in {each.topic}-{each.partition}")
+    return None
 
 
 def _group_description(answer: Any) -> GroupDescription:

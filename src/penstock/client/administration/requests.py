@@ -55,9 +55,17 @@ class AdminRequests:
         return retried(attempt, seconds=self._seconds(timeout), backoff=self._backoff())
 
     def _ask_each(
-        self, doing: str, call: Callable[[float], Mapping[Any, "Future[Any]"]], timeout: float | None
+        self,
+        doing: str,
+        call: Callable[[float], Mapping[Any, "Future[Any]"]],
+        timeout: float | None,
+        *,
+        error_in: Callable[[Any], PenstockClientError | None] = lambda _: None,
     ) -> dict[Any, Any]:
-        """The answers for several things; the first error is raised when all are answered."""
+        """The answers for several things; the first error is raised when all are answered.
+
+        ``error_in`` finds errors inside an answer that librdkafka takes for a good one.
+        """
 
         def attempt(seconds: float) -> dict[Any, Any]:
             with translated(doing):
@@ -69,7 +77,10 @@ class AdminRequests:
                     errors[name] = error
             for name, error in errors.items():
                 raise self._explained(error, f"{doing} ({name})" if len(futures) > 1 else doing) from error
-            return {name: future.result(0) for name, future in futures.items()}
+            answers = {name: future.result(0) for name, future in futures.items()}
+            for inner in filter(None, map(error_in, answers.values())):
+                raise self._explained(inner, doing)
+            return answers
 
         return retried(attempt, seconds=self._seconds(timeout), backoff=self._backoff())
 
