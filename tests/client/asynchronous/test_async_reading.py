@@ -15,7 +15,9 @@ from tests.client.conftest import MakeTopic
 from tests.client.consuming.test_consumer import fill
 from tests.conftest import UniqueName
 
-from penstock import Admin, AsyncConsumer, Message, TopicPartition
+from penstock import Admin, AsyncConsumer, Consumer, Message, TopicPartition
+from penstock.client.asynchronous import consumer as consumer_module
+from penstock.client.asynchronous.consumer import LISTS_MAX
 from penstock.client.errors import ClosedError, OffsetUnavailable
 
 PREFETCH_SECONDS = 1.0
@@ -43,37 +45,91 @@ async def read(consumer: AsyncConsumer, count: int) -> list[Message]:
     return found
 
 
-@pytest.mark.parametrize(("settings", "is_woken"), [({}, False), ({"stats_cb": print}, True)])
+def noting_fetches(consumer: AsyncConsumer, thread_names: list[str]) -> None:
+    """Note who asks librdkafka for messages, each time."""
+    intake = consumer._inner._intake
+    fetch = intake.fetch
+
+    def noting(most: int, seconds: float) -> list[Any]:
+        thread_names.append(threading.current_thread().name)
+        return fetch(most, seconds)
+
+    intake.fetch = noting  # type: ignore[method-assign]
+
+
+async def read_all(
+    broker: str, topic: str, count: int, settings: Settings, thread_names: list[str]
+) -> list[int]:
+    """The offsets of what an iteration gives when librdkafka has everything already."""
+    async with reader(broker, {"kafka": settings}) as consumer:
+        await consumer.assign([(topic, 0)])
+        await read(consumer, 1)
+        await asyncio.sleep(PREFETCH_SECONDS)
+        noting_fetches(consumer, thread_names)
+        seen = [0]
+        async for message in consumer:
+            seen.append(message.offset)
+            if len(seen) == count:
+                break
+    return seen
+
+
+@pytest.mark.parametrize(("settings", "is_by_thread"), [({}, False), ({"stats_cb": print}, True)])
 def test_what_is_there_is_fetched_by_the_loop_unless_that_may_call_the_caller(
-    broker: str, topic: str, settings: Settings, is_woken: bool
+    broker: str, topic: str, settings: Settings, is_by_thread: bool
 ) -> None:
     fill(broker, topic, 6000)
-    woken = 0
+    names: list[str] = []
+    assert asyncio.run(read_all(broker, topic, 6000, settings, names)) == list(range(6000))
+    by_thread = sum(name.startswith("penstock-consumer") for name in names)
+    assert by_thread == len(names) if is_by_thread else by_thread < len(names) // 2
 
-    async def run() -> int:
-        async with reader(broker, {"kafka": settings}) as consumer:
+
+@pytest.mark.parametrize("is_quick", [True, False])
+def test_thread_is_asked_once_for_many_lists_by_callers_who_are_quick(
+    broker: str, topic: str, monkeypatch: pytest.MonkeyPatch, is_quick: bool
+) -> None:
+    monkeypatch.setattr(consumer_module, "VISIT_SECONDS", 60.0 if is_quick else 0.0)
+    fill(broker, topic, 6000)
+    asked: list[int] = []
+    fetch_ahead = Consumer.fetch_ahead
+
+    def noting(self: Consumer, timeout: float, most: int, lists: int) -> bool:
+        asked.append(lists)
+        return fetch_ahead(self, timeout, most, lists)
+
+    monkeypatch.setattr(Consumer, "fetch_ahead", noting)
+    assert asyncio.run(read_all(broker, topic, 6000, {"stats_cb": print}, [])) == list(range(6000))
+    assert max(asked) == (LISTS_MAX if is_quick else 1)
+    assert (len(asked) < 6000 // 300) == is_quick
+
+
+def test_librdkafka_is_visited_before_every_list_that_a_slow_caller_is_given(
+    broker: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumer_module, "VISIT_SECONDS", 60.0)
+    fill(broker, topic, 6000)
+
+    async def run() -> list[int]:
+        names: list[str] = []
+        async with reader(broker, {"kafka": {"stats_cb": print}}) as consumer:
             await consumer.assign([(topic, 0)])
-            await read(consumer, 1)
+            seen = [each.offset for each in await read(consumer, 1)]
             await asyncio.sleep(PREFETCH_SECONDS)
-            loop = asyncio.get_running_loop()
-            call_soon = loop.call_soon_threadsafe
+            progress: Any = consumer._progress
+            while not progress.has_waiting:
+                seen += [each.offset for each in await consumer.poll(5)]
+            noting_fetches(consumer, names)
+            while progress.has_waiting:
+                consumer._next_visit = 0.0
+                visits = len(names)
+                was_used_up = progress.is_used_up
+                seen += [each.offset for each in await consumer.poll(5)]
+                assert len(names) == visits + was_used_up
+        return seen
 
-            def count(*arguments: Any, **options: Any) -> asyncio.Handle:
-                nonlocal woken
-                woken += 1
-                return call_soon(*arguments, **options)
-
-            loop.call_soon_threadsafe = count  # type: ignore[method-assign, assignment]
-            seen = 0
-            async for message in consumer:
-                seen += 1
-                if message.offset == 5999:
-                    break
-            loop.call_soon_threadsafe = call_soon  # type: ignore[method-assign]
-            return seen
-
-    assert asyncio.run(run()) == 5999
-    assert (woken >= 5999 // 300) == is_woken
+    seen = asyncio.run(run())
+    assert seen == list(range(len(seen)))
 
 
 def test_long_lists_are_made_by_the_thread(broker: str, topic: str) -> None:
@@ -372,6 +428,54 @@ def test_member_is_given_nothing_of_what_it_has_lost(
 
     seen = asyncio.run(run())
     assert sorted(seen) == [(partition, offset) for partition in range(2) for offset in range(1000)]
+
+
+def test_member_that_iterates_hears_of_revocation_before_another_has_the_partition(
+    broker: str, make_topic: MakeTopic, unique: UniqueName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Much is fetched ahead: nothing of it may be given, or committed, once the partition goes."""
+    monkeypatch.setattr(consumer_module, "VISIT_SECONDS", 1.0)
+    topic, group, count = make_topic(2), unique("group"), 6000
+    for partition in range(2):
+        fill(broker, topic, count, partition=partition)
+    seen: list[list[int]] = [[], []]
+    rest: list[list[int]] = [[], []]
+    owned: set[TopicPartition] = set()
+
+    async def on_assigned(partitions: Sequence[TopicPartition]) -> None:
+        await asyncio.sleep(0)
+        owned.update(partitions)
+
+    async def on_revoked(partitions: Sequence[TopicPartition]) -> None:
+        await asyncio.sleep(0.05)
+        owned.difference_update(partitions)
+
+    async def iterate(consumer: AsyncConsumer) -> None:
+        async for message in consumer:
+            assert message.topic_partition in owned
+            seen[message.partition].append(message.offset)
+            if message.offset % 10 == 0 and not any(rest):
+                await asyncio.sleep(0.01)  # Or all would be read before the other member is one.
+
+    async def run() -> None:
+        one, other = (reader(broker, {}, group_id=group, max_poll_records=20) for _ in range(2))
+        async with one, other, asyncio.timeout(60):
+            await one.subscribe(topic, on_assigned=on_assigned, on_revoked=on_revoked)
+            iterating = asyncio.ensure_future(iterate(one))
+            while not any(seen):
+                await asyncio.sleep(0.01)
+            await other.subscribe(topic)
+            while sum(map(len, seen + rest)) < 2 * count and not iterating.done():
+                for message in await other.poll(0.1):
+                    assert message.topic_partition not in owned
+                    rest[message.partition].append(message.offset)
+            iterating.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await iterating
+
+    asyncio.run(run())
+    assert any(rest)
+    assert [first + last for first, last in zip(seen, rest, strict=True)] == [list(range(count))] * 2
 
 
 def test_callbacks_of_a_subscription_that_was_left_still_run(

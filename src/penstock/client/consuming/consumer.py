@@ -145,16 +145,32 @@ class Consumer(ConsumerOffsets):
 
     def fetch(self, timeout: float, most: int) -> bool:
         """Have messages to hand over, if any come in time; all that were handed over before count as seen."""
-        self._refuse_closed()
-        self._assign()
-        if self._is_auto_committing and monotonic() > self._next_store:
-            self._store_seen()
+        self._before_reading()
         progress = self._progress
-        if progress.is_used_up:
+        if not progress.go_on():
             progress.let_go()
             raw = self._intake.fetch(most, timeout)
             progress.add(self._formats.messages(raw), raw)
         return not progress.is_used_up
+
+    def fetch_ahead(self, timeout: float, most: int, lists: int) -> bool:
+        """As ``fetch``, but up to so many lists: those that are there wait behind the first.
+
+        librdkafka, which may call functions of the caller's, is visited for every list, also for one that has
+        waited. Nothing can be handed over before that is done.
+        """
+        self._before_reading()
+        progress = self._progress
+        if progress.is_used_up and progress.has_waiting:
+            self._put_off(self._intake.fetch_more(1))
+        elif progress.is_used_up:
+            self._fetch_lists(timeout, most, lists)
+        return progress.go_on()
+
+    @property
+    def is_store_due(self) -> bool:
+        """Whether the next automatic commit is to hear of what was seen since."""
+        return self._is_auto_committing and monotonic() > self._next_store
 
     # Ending.
 
@@ -196,6 +212,27 @@ class Consumer(ConsumerOffsets):
                 yield islice(self._progress.rest, pace.count)
                 if pace.now() > self._next_store:
                     self._store_seen()
+
+    def _before_reading(self) -> None:
+        self._refuse_closed()
+        self._assign()
+        if self.is_store_due:
+            self._store_seen()
+
+    def _fetch_lists(self, timeout: float, most: int, lists: int) -> None:
+        self._progress.let_go()
+        has_more = self._put_off(self._intake.fetch(most, timeout))
+        for _ in range(lists - 1):
+            if not has_more:
+                break
+            self._progress.let_one_go()
+            has_more = self._put_off(self._intake.fetch_more(most))
+        self._progress.let_used_go()
+
+    def _put_off(self, raw: list[Any]) -> bool:
+        if raw:
+            self._progress.put_off(self._formats.messages(raw), raw)
+        return bool(raw)
 
     def _store_seen(self) -> None:
         is_frequent = self.config.auto_commit_interval_ms / 1000 <= STORE_SECONDS

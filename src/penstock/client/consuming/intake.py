@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError
 from confluent_kafka import Message as RawMessage
 
 from penstock.client.error_mapping import error_from, translated
-from penstock.client.errors import BrokerUnavailable, PenstockClientError, RequestTimedOut
+from penstock.client.errors import BrokerUnavailable, RequestTimedOut
 from penstock.client.trouble import Trouble
 
 SLICE_SECONDS = 0.2
@@ -23,7 +23,7 @@ class Intake:
     def __init__(self, raw: Any, trouble: Trouble) -> None:
         self._raw = raw
         self._trouble = trouble
-        self._pending: PenstockClientError | None = None
+        self._pending: Exception | None = None
 
     def fetch(self, most: int, seconds: float) -> list[Any]:
         """Up to ``most`` messages, at once if there is one; none if there is none in time."""
@@ -36,6 +36,16 @@ class Intake:
             self._trouble.raise_hopeless()
             return found
         return self._without_errors(found) if any(map(_error, found)) else found
+
+    def fetch_more(self, most: int) -> list[Any]:
+        """Up to ``most`` of those that are there; an error comes when more are fetched, not before these."""
+        if self._pending is not None:
+            return []
+        try:
+            return self.fetch(most, 0.0)
+        except Exception as error:
+            self._pending = error
+            return []
 
     def _wait(self, most: int, seconds: float) -> list[Any]:
         """For the first message, then whatever came with it: ``consume`` would wait for all it may return."""

@@ -1,4 +1,4 @@
-"""How many messages are handed over between two looks at the clock."""
+"""How much is handed over between two looks at the clock, or two visits to librdkafka."""
 
 from time import monotonic
 
@@ -9,10 +9,12 @@ MOST = 64
 class Pace:
     """One, and twice as many each time, as long as the caller is quick; one again when it is not."""
 
-    __slots__ = ("_last", "count")
+    __slots__ = ("_last", "_most", "_quick_seconds", "count")
 
-    def __init__(self) -> None:
+    def __init__(self, *, most: int = MOST, quick_seconds: float = QUICK_SECONDS) -> None:
         self.count = 1
+        self._most = most
+        self._quick_seconds = quick_seconds
         self._last = monotonic()
 
     def go_on(self) -> None:
@@ -22,5 +24,6 @@ class Pace:
     def now(self) -> float:
         """The time, and a new count."""
         before, self._last = self._last, monotonic()
-        self.count = min(MOST, 2 * self.count) if self._last - before < QUICK_SECONDS else 1
+        is_quick = self._last - before < self._quick_seconds
+        self.count = min(self._most, 2 * self.count) if is_quick else 1
         return self._last

@@ -1,12 +1,14 @@
 """How far the caller has seen: what may be committed, and not one message more.
 
-Messages are fetched in lists. What was handed over as a list counts as seen at once; of a list that is handed
-over one by one, what the caller was given. Counting is put off until somebody asks, and then done for a whole
-list by functions written in C: this is on the way of every message.
+Messages are fetched in lists; some may wait behind the one that is being handed over. What was handed over
+as a list counts as seen at once; of a list that is handed over one by one, what the caller was given.
+Counting is put off until somebody asks, and then done for a whole list by functions written in C: this is on
+the way of every message.
 """
 
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from operator import length_hint
 from typing import Any
 
@@ -16,6 +18,9 @@ from penstock.client.consuming.message import Message
 from penstock.client.topic_partition import TopicPartition
 
 _topic, _partition = RawMessage.topic, RawMessage.partition
+
+_List = tuple[list[Message], list[Any]]
+"""Messages as ours and as librdkafka has them."""
 
 
 class Progress:
@@ -32,6 +37,11 @@ class Progress:
         self._counted = 0
         """How many of those are in ``_seen``."""
         self._seen: dict[TopicPartition, int] = {}
+        self._waiting: deque[_List] = deque()
+        """What was fetched ahead, in order."""
+        self._used: deque[_List] = deque()
+        """What was handed over of it. Python's garbage collector runs when some hundred objects more were
+        made than freed, and looks at them all: so a list of these is freed just before another is made."""
 
     def add(self, messages: list[Message], raw: list[Any]) -> None:
         """What was fetched next, ours and librdkafka's; all before must have been handed over or dropped."""
@@ -39,9 +49,31 @@ class Progress:
         self._fetched, self._raw = messages, raw
         self.rest, self._counted = iter(messages), 0
 
+    def put_off(self, messages: list[Message], raw: list[Any]) -> None:
+        """What was fetched ahead waits behind all that is there."""
+        self._waiting.append((messages, raw))
+
+    def go_on(self) -> bool:
+        """Have the next of the lists that wait, if none is being handed over; whether there is one then."""
+        if self.is_used_up and self._waiting:
+            used = self._fetched, self._raw
+            self.add(*self._waiting.popleft())
+            if used[0]:
+                self._used.append(used)
+        return not self.is_used_up
+
     def let_go(self) -> None:
         """Count what was handed over and keep it no longer: its memory is wanted for what comes next."""
         self.add([], [])
+
+    def let_one_go(self) -> None:
+        """Keep the oldest of the lists no longer that were handed over."""
+        if self._used:
+            self._used.popleft()
+
+    def let_used_go(self) -> None:
+        """Keep none of them any longer."""
+        self._used.clear()
 
     def take(self, most: int) -> list[Message]:
         """Hand over a list."""
@@ -52,6 +84,11 @@ class Progress:
         """Whether all that was fetched was handed over."""
         return not length_hint(self.rest)
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether there is more than what is being handed over."""
+        return bool(self._waiting)
+
     def seen(self) -> dict[TopicPartition, int]:
         """The offset after the last message that the caller was given, per partition."""
         self._count(self._given())
@@ -59,7 +96,8 @@ class Progress:
 
     def first_unseen(self, partition: TopicPartition) -> int | None:
         """The offset of the first message of a partition that was fetched and not handed over."""
-        for message in self._fetched[self._given() :]:
+        waiting = chain.from_iterable(messages for messages, _ in self._waiting)
+        for message in chain(self._fetched[self._given() :], waiting):
             if message.topic_partition == partition:
                 return message.offset
         return None
@@ -96,6 +134,9 @@ class Progress:
         left = list(self.rest)
         self._count(len(self._fetched) - len(left))
         self._fetched, self._raw, self._counted = [], [], 0
+        self._used.clear()
+        while self._waiting:
+            left += self._waiting.popleft()[0]
         return left
 
     def _count(self, given: int) -> None:
