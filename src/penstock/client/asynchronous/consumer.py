@@ -38,7 +38,7 @@ others librdkafka is visited before each, as if there were no next: it may want 
 time since the last visit."""
 
 LISTS_MAX = 8
-"""So many lists the thread fetches at a time; twice as many took more processor time, not less."""
+"""So many lists the thread fetches at a time; twice as many were not measurably faster."""
 
 TURN_SECONDS = 0.001
 """So long a task may read what is there before others get their turn."""
