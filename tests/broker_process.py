@@ -166,10 +166,14 @@ class Server:
         """Frozen by SIGSTOP for the length of the block."""
         self._running().send_signal(signal.SIGSTOP)
         try:
+            wait_until(self._is_frozen, what="the process to stand still")
             yield
         finally:
             if self._process is not None:
                 self._process.send_signal(signal.SIGCONT)
+
+    def _is_frozen(self) -> bool:
+        return "State:\tT" in Path(f"/proc/{self.pid}/status").read_text()
 
     # Looking at it.
 

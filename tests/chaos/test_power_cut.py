@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.broker_process import Server, wait_until
+from tests.broker_process import Server
 from tests.chaos.ledger import Ledger, make_writers
 from tests.chaos.vitals import KILL_ROUNDS, TRACEBACK, long_run
 from tests.chaos.writers import wait_for_progress
@@ -95,14 +95,8 @@ def server(make_server: MakeServer, disk: ImageDisk) -> Iterator[Server]:
         one.close()
 
 
-def is_stopped(server: Server) -> bool:
-    status = Path(f"/proc/{server.pid}/status").read_text()
-    return "State:\tT" in status
-
-
 def lose_power(server: Server, disk: ImageDisk) -> None:
     with server.paused():
-        wait_until(lambda: is_stopped(server), what="the process to stand still")
         disk.cut_power()
         server.kill()
     disk.restore_power()
