@@ -14,8 +14,11 @@ export PYTHONDONTWRITEBYTECODE =
 PYTEST = $(BIN)/python -m pytest -o cache_dir=.pytest_cache/$@
 AGAIN = $(PYTEST) --last-failed --last-failed-no-failures none
 
+THREE = PENSTOCK_TEST_NODES=3
+CONFORMANCE = tests/interop/test_conformance.py
+
 .DEFAULT_GOAL := help
-.PHONY: help install run demo test units spark pages check collect lint types fuzz sim chaos interop bench clean
+.PHONY: help install run demo test units spark check collect lint types fuzz sim chaos interop bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -30,19 +33,15 @@ demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly o
 
 test: .venv/.dev  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target check collect
-	$(MAKE) --no-print-directory units
-	$(MAKE) --no-print-directory --jobs 2 --output-sync=target spark pages
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=line units spark
 
 units: .venv/.dev
 	$(PYTEST) -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'
+	$(PYTEST) -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
+	$(THREE) $(PYTEST) -n 3 --dist worksteal $(CONFORMANCE) || $(THREE) $(AGAIN) $(CONFORMANCE)
 
 spark: .venv/.dev
 	$(PYTEST) -m spark tests/spark || $(AGAIN) -m spark tests/spark
-
-# What waits more than it works, beside the tests of Spark, which use one core.
-pages: .venv/.dev
-	$(PYTEST) -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
-	PENSTOCK_TEST_NODES=3 $(PYTEST) -n 3 --dist worksteal tests/interop/test_conformance.py || PENSTOCK_TEST_NODES=3 $(AGAIN) tests/interop/test_conformance.py
 	$(PYTEST) -m spark tests/docs tests/examples tests/cli || $(AGAIN) -m spark tests/docs tests/examples tests/cli
 
 check: lint types
