@@ -93,7 +93,8 @@ def test_pipeline_mirrors_records_and_groups(
         offsets = admin.group_offsets(prefix)
         ends = admin.list_offsets(list(offsets), "latest")
     assert len(offsets) == 2
-    assert offsets == ends
+    # A partition ends with the marker of a transaction, which may have come after its end was asked for.
+    assert all(ends[partition] - 1 <= offset <= ends[partition] for partition, offset in offsets.items())
 
 
 @pytest.mark.parametrize("name", ["mirror", "analyze"])
