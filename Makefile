@@ -18,7 +18,7 @@ THREE = PENSTOCK_TEST_NODES=3
 CONFORMANCE = tests/interop/test_conformance.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install run demo test units spark check collect lint types fuzz sim chaos interop bench clean
+.PHONY: help install run demo test units spark others check collect lint types fuzz sim chaos interop bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -31,12 +31,15 @@ run: .venv/.base  ## run a broker on 127.0.0.1:9092
 demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly once, kill a broker, a pipeline on Spark, the console
 	$(BIN)/python examples/demo.py
 
+# Three at a time: brokers, browsers and Spark wait for each other often enough to share two cores.
 test: .venv/.dev  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target check collect
-	$(MAKE) --no-print-directory --jobs 2 --output-sync=line units spark
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=line units spark others
 
 units: .venv/.dev
 	$(PYTEST) -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'
+
+others: .venv/.dev
 	$(PYTEST) -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
 	$(THREE) $(PYTEST) -n 3 --dist worksteal $(CONFORMANCE) || $(THREE) $(AGAIN) $(CONFORMANCE)
 
