@@ -31,10 +31,10 @@ run: .venv/.base  ## run a broker on 127.0.0.1:9092
 demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly once, kill a broker, a pipeline on Spark, the console
 	$(BIN)/python examples/demo.py
 
-# Three at a time: brokers, browsers and Spark wait for each other often enough to share two cores.
+# Two at a time: tests of brokers and of Spark wait often enough to share two cores.
 test: .venv/.dev  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target check collect
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=line units spark others
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=line units spark others
 
 units: .venv/.dev
 	$(PYTEST) -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'

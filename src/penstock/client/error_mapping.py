@@ -1,6 +1,7 @@
 """librdkafka's errors as ours: one table from codes to classes, and Kafka's names for its own codes."""
 
 from collections.abc import Mapping
+from threading import current_thread, main_thread
 from types import TracebackType
 from typing import Any
 
@@ -213,6 +214,15 @@ class translated:
     ) -> None:
         if isinstance(error, _RAISED_BY_BINDING) and not isinstance(error, PenstockClientError):
             raise exception_from(error, doing=self._doing) from error
+        if isinstance(error, SystemError):
+            raise_interrupt(error)
+
+
+def raise_interrupt(error: SystemError) -> None:
+    """Raise Ctrl-C if it was that: while the binding calls us, it makes it a mere cause, or forgets it."""
+    is_forgotten = "without setting an exception" in str(error) and current_thread() is main_thread()
+    if is_forgotten or isinstance(error.__cause__, KeyboardInterrupt):
+        raise KeyboardInterrupt from error
 
 
 def _is_retriable(error: Any, code: int) -> bool:

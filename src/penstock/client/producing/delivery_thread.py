@@ -13,6 +13,7 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from penstock.client.error_mapping import raise_interrupt
 from penstock.client.trouble import Trouble, logger
 
 EAGER_SECONDS = 0.01
@@ -82,6 +83,9 @@ class DeliveryThread:
             self._producer.poll(seconds)
         except KafkaException as error:
             self.trouble.note(error.args[0])
+        except SystemError as error:
+            raise_interrupt(error)
+            raise
 
     def _work(self) -> None:
         if not self._has_work():

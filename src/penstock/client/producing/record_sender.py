@@ -96,14 +96,15 @@ class RecordSender:
     def _flushed(self, seconds: float) -> int:
         """Wait for everything on its way; how many records are left after so long."""
         deadline = monotonic() + seconds
-        try:
-            self._raw.flush(seconds)
-            # Statistics count as well until they are fetched: what came since then is not left behind.
-            while (left := len(self._raw)) and monotonic() < deadline:
-                self._raw.flush(max(0.0, deadline - monotonic()))
-        except KafkaException as error:
-            self._trouble.note(error.args[0])
-            left = len(self._raw)
+        with translated("flush"):
+            try:
+                self._raw.flush(seconds)
+                # Statistics count as well until they are fetched: what came since then is not left behind.
+                while (left := len(self._raw)) and monotonic() < deadline:
+                    self._raw.flush(max(0.0, deadline - monotonic()))
+            except KafkaException as error:
+                self._trouble.note(error.args[0])
+                left = len(self._raw)
         return left
 
     def _purge(self, seconds: float) -> None:
