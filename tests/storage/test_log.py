@@ -23,7 +23,7 @@ from penstock.model.ids import TopicId
 from penstock.records.batch import crc_matches, read_header, stamp
 from penstock.records.control import TransactionMarker, build_transaction_marker
 from penstock.storage import log as log_module
-from penstock.storage.log import Log
+from penstock.storage.log import FilePiece, Log, MemoryPiece
 from penstock.storage.log_config import LogConfig
 from penstock.storage.offset_index import OffsetEntry
 from penstock.storage.partition_metadata import read_partition_metadata
@@ -151,6 +151,22 @@ def test_follower_keeps_the_leader_s_offsets_and_epochs() -> None:
     assert follower.aborted_transactions(0, 3) == leader.aborted_transactions(0, 3) != []
     with pytest.raises(UsageError, match="has that already"):
         follower.append_as_follower(view, header)
+
+
+def test_follower_s_copies_are_read_from_the_file_behind_what_it_led_before() -> None:
+    log = make_log(make_disk())
+    batches = [make_batch(b"led"), make_batch(b"copied"), make_batch(b"too"), make_batch(b"led again")]
+    put(log, batches[0])
+    for offset, batch in enumerate(batches[1:3], 1):
+        stamp(batch, offset, 1)
+    log.append_copied([(batch, read_header(batch)) for batch in batches[1:3]])
+    put(log, batches[3], leader_epoch=2)
+    log.flush()
+    assert read_all(log) == b"".join(batches)
+    kinds = [type(log.read(offset, max_bytes=1, end_offset=4).pieces[0]) for offset in range(4)]
+    assert kinds == [FilePiece, FilePiece, FilePiece, MemoryPiece]
+    with pytest.raises(UsageError, match="has that already"):
+        log.append_copied([(batches[1], read_header(batches[1]))])
 
 
 def test_leader_epochs_are_answered_with_their_end() -> None:

@@ -294,8 +294,7 @@ class Partition:
 
     def append_copied(self, batches: Iterable[tuple[WritableBuffer, BatchHeader]]) -> None:
         """Take in batches as the leader stamped them."""
-        for batch, header in batches:
-            self.log.append_as_follower(batch, header)
+        self.log.append_copied(batches)
         self._flusher.mark_dirty(self)
 
     def await_safety(self, outcome: ProduceOutcome, *, is_replicated: bool) -> None:

@@ -31,10 +31,13 @@ It needs no broker:
 >>> log.close()
 """
 
+from collections.abc import Iterable
+
 from penstock.model.errors import UsageError
 from penstock.model.ids import TopicId, TopicPartition
 from penstock.records.batch import (
     CONTROL_BIT,
+    LOG_OVERHEAD,
     BatchHeader,
     WritableBuffer,
     read_header,
@@ -162,6 +165,7 @@ class Log(RepairedLog):
         if leader_epoch != self.leader_epochs.latest_epoch:
             self.leader_epochs.assign(leader_epoch, base_offset)
         last_offset = writer.add(batch, header, base_offset)
+        self._tail.append(base_offset, header[1] + LOG_OVERHEAD, batch)
         if marker is not None:
             self._apply_marker(marker, base_offset, header[8])
         elif producer_id >= 0:
@@ -173,19 +177,37 @@ class Log(RepairedLog):
 
     def append_as_follower(self, batch: WritableBuffer, header: BatchHeader) -> AppendResult:
         """Put a batch at the end of the log as its leader stamped it."""
+        last_offset = self._append_stamped(batch, header)
+        self._tail.append(header[0], header[1] + LOG_OVERHEAD, batch)
+        return AppendResult(header[0], last_offset, NO_LOG_APPEND_TIME, False, self.log_start_offset)
+
+    def append_copied(self, batches: Iterable[tuple[WritableBuffer, BatchHeader]]) -> None:
+        """Put batches at the end of the log as their leader stamped them, for readers of the file only.
+
+        Few read what a follower has just copied, and the memory that it came in is soon needed again.
+        """
+        self._tail.clear()
+        for batch, header in batches:
+            self._append_stamped(batch, header)
+
+    def _append_stamped(self, batch: WritableBuffer, header: BatchHeader) -> int:
+        """Answers the batch's last offset."""
         if self._refusal is not None:
             raise self._refused()
-        base_offset = header.base_offset
-        if base_offset < self.log_end_offset:
+        writer, base_offset, leader_epoch = self._writer, header[0], header[2]
+        if base_offset < writer.end_offset:
             raise UsageError(f"Batch at offset {base_offset} is offered to {self}, which has that already")
-        if header.producer_id >= 0 and self._writer.producers is None:
+        has_producer = header[9] >= 0
+        if has_producer and writer.producers is None:
             raise self._producers_unknown()
-        self.leader_epochs.assign(header.leader_epoch, base_offset)
-        last_offset = self._writer.add(batch, header, base_offset)
-        aborted = replay_producer(self.producers, header, lambda: batch)
-        if aborted is not None:
-            self._writer.active.transaction_index.add(aborted)
-        return AppendResult(base_offset, last_offset, NO_LOG_APPEND_TIME, False, self.log_start_offset)
+        if leader_epoch != self.leader_epochs.latest_epoch:
+            self.leader_epochs.assign(leader_epoch, base_offset)
+        last_offset = writer.add(batch, header, base_offset)
+        if has_producer:
+            aborted = replay_producer(self.producers, header, lambda: batch)
+            if aborted is not None:
+                writer.active.transaction_index.add(aborted)
+        return last_offset
 
     def _check_marker(self, batch: WritableBuffer) -> TransactionMarker | None:
         marker = decode_transaction_marker(batch)

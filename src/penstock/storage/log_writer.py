@@ -110,7 +110,6 @@ class LogWriter:
         segment.next_offset = self.end_offset = last_offset + 1
         self._pending.append(batch)
         self.pending_records += header[12]
-        self._tail.append(base_offset, size, batch)
         return last_offset
 
     def roll(self) -> None:
