@@ -1,6 +1,7 @@
 """The sending half of a connection: replies in order, file ranges without copying them through Python.
 
-A part is either bytes or a ``FilePiece``. Small parts of one turn of the loop are joined into one write. A
+A part is either bytes or a ``FilePiece``. Small parts of one turn of the loop are joined into one write;
+where much is queued, the kernel gathers them from where they lie, on the socket itself as with files. A
 file piece goes out by ``os.sendfile`` straight on the socket, whenever the transport's own buffer is empty;
 when the socket is full, the next piece of the file is read and handed to the transport, whose
 ``resume_writing`` then says when to go on. (The transport owns the descriptor's writability, and
@@ -13,14 +14,19 @@ At most one transport buffer's worth is copied ahead; the rest waits as referenc
 import asyncio
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from penstock.storage.log_reader import FilePiece
 
-Part = bytes | bytearray | memoryview | FilePiece
+Bytes = bytes | bytearray | memoryview
+Part = Bytes | FilePiece
 
 JOIN_BYTES_MAX = 64 * 1024
 """Parts larger than this are written by themselves instead of being joined with their neighbours."""
+
+GATHER_PARTS_MAX = 256
+"""How many parts the kernel is handed at once; it takes 1,024 at most."""
 
 READ_AHEAD_BYTES = 128 * 1024
 """How much of a file is read at once where sendfile cannot be used; more than the transport's high mark."""
@@ -90,13 +96,39 @@ class Outbox:
             part = self._parts[0]
             if isinstance(part, FilePiece):
                 budget -= self._send_file(part)
+            elif self.queued_bytes > JOIN_BYTES_MAX and (socket_fd := self._free_socket()) is not None:
+                self._send_gathered(socket_fd)
             else:
-                self._send_bytes()
+                self._send_joined()
 
-    def _send_bytes(self) -> None:
+    def _free_socket(self) -> int | None:
+        """The socket, unless the transport has something to send before us."""
+        return None if self._transport.get_write_buffer_size() else self._socket_fd
+
+    def _send_gathered(self, socket_fd: int) -> None:
+        """Have the kernel fetch many parts from where they lie; more than it has room for goes joined."""
+        parts = _bytes_at_head(self._parts)
+        try:
+            sent = os.writev(socket_fd, parts)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            # The peer is gone.
+            self._transport.abort()
+            return
+        self.queued_bytes -= sent
+        for part in parts:
+            if sent < len(part):
+                self._parts[0] = memoryview(part)[sent:]
+                self._send_joined()
+                return
+            sent -= len(part)
+            self._parts.popleft()
+
+    def _send_joined(self) -> None:
         """Join the small parts at the head and write them at once."""
         parts = self._parts
-        batch: list[bytes | bytearray | memoryview] = []
+        batch: list[Bytes] = []
         size = 0
         while parts and size < JOIN_BYTES_MAX:
             part = parts[0]
@@ -110,11 +142,11 @@ class Outbox:
 
     def _send_file(self, piece: FilePiece) -> int:
         """Send some of the file piece at the head; return how much."""
-        fd = piece.file.fileno()
-        if self._socket_fd is None or fd is None or self._transport.get_write_buffer_size():
+        fd, socket_fd = piece.file.fileno(), self._free_socket()
+        if socket_fd is None or fd is None:
             return self._send_file_by_reading(piece)
         try:
-            sent = os.sendfile(self._socket_fd, fd, piece.position, min(piece.length, SENDFILE_BYTES_MAX))
+            sent = os.sendfile(socket_fd, fd, piece.position, min(piece.length, SENDFILE_BYTES_MAX))
         except BlockingIOError:
             return self._send_file_by_reading(piece)
         except OSError:
@@ -140,6 +172,15 @@ class Outbox:
             self._parts.popleft()
         else:
             self._parts[0] = FilePiece(piece.file, piece.position + count, piece.length - count)
+
+
+def _bytes_at_head(parts: Iterable[Part]) -> list[Bytes]:
+    head: list[Bytes] = []
+    for part in islice(parts, GATHER_PARTS_MAX):
+        if isinstance(part, FilePiece):
+            break
+        head.append(part)
+    return head
 
 
 def _size_of(part: Part) -> int:
