@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.broker.frames import FrameReader
+from penstock.broker.frames import TRUSTED_BEGINNING_BYTES, FrameReader
 from penstock.model.errors import DecodeError
 
 FRAME_MAX = 300_000
@@ -66,6 +66,15 @@ def test_reader_of_a_trusted_side_gives_a_large_frame_its_whole_room_at_once() -
     assert feed(reader, data[1000:], 1000) == [payload]
     with pytest.raises(DecodeError):
         feed(reader, ((1 << 20) + 1).to_bytes(4, "big"), 4)
+
+
+def test_reader_of_a_trusted_side_receives_little_before_it_knows_the_frame() -> None:
+    reader = FrameReader(bytearray(1 << 20), 1 << 20, is_trusting=True)
+    assert len(reader.buffer()) == TRUSTED_BEGINNING_BYTES
+    data = frame(bytes(500_000))
+    reader.buffer()[:] = data[:TRUSTED_BEGINNING_BYTES]
+    assert reader.received(TRUSTED_BEGINNING_BYTES) == []
+    assert len(reader.buffer()) == len(data) - TRUSTED_BEGINNING_BYTES
 
 
 def test_reader_frames_can_be_changed_in_place() -> None:

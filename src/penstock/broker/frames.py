@@ -2,7 +2,7 @@
 
 The reader never trusts a client's length prefix with memory: a frame's buffer grows as bytes really arrive,
 and a length outside the limits ends the connection before anything is reserved. Another broker's word is good
-for the whole frame at once, whose beginning then is copied only once. Frames come out as their own
+for the whole frame at once, of which only a short beginning is copied then. Frames come out as their own
 ``bytearray``, so that record batches inside them can be stamped in place and kept without copying.
 
 Receiving is done in two ways: small frames land in a scratch buffer shared by all connections (the loop
@@ -18,6 +18,8 @@ ROOM_AHEAD = 3
 ROOM_AHEAD_BYTES_MIN = 16 * 1024
 ROOM_AHEAD_BYTES_MAX = 2 * 1024 * 1024
 SMALL_GROWTH_BYTES = 4 * 1024
+TRUSTED_BEGINNING_BYTES = 16 * 1024
+"""So much is received between frames of somebody whose frames get their whole buffer at once."""
 
 
 class FrameReader:
@@ -47,7 +49,7 @@ class FrameReader:
     def buffer(self, *, may_grow: bool = True) -> memoryview:
         """Where the next bytes may be received; a frame that may not grow gets room for a few only."""
         if self._frame is None:
-            return self._scratch
+            return self._scratch[:TRUSTED_BEGINNING_BYTES] if self._is_trusting else self._scratch
         if self._filled == len(self._frame):
             self._frame = _enlarged(self._frame, self._next_capacity(may_grow))
         return memoryview(self._frame)[self._filled :]
