@@ -50,14 +50,17 @@ ROUNDS = 3
 
 
 class Batches(NamedTuple):
-    """How large batches are, and on how many connections to each leader it takes that many to be busy."""
+    """How large batches are, and on how many connections to each leader it takes that many to be busy.
+
+    Replicated topics decide: each of their requests waits for two more disks, so they need more under way.
+    """
 
     name: str
     size_bytes: int
     connections: int
 
 
-BATCHES = (Batches("16 KB", 16_384, 16), Batches("108 KB", 108_000, 8), Batches("1 MB", 1_000_000, 4))
+BATCHES = (Batches("16 KB", 16_384, 32), Batches("108 KB", 108_000, 8), Batches("1 MB", 1_000_000, 4))
 
 
 def main() -> None:
