@@ -46,7 +46,7 @@ WAIT_SECONDS_MAX = 300.0
 POLL_SECONDS = 0.05
 WARM_BYTES = 3_000_000_000
 CHUNK_BYTES = 4_000_000
-ROUNDS = 3
+ROUNDS = 5
 
 
 class Batches(NamedTuple):
@@ -72,6 +72,8 @@ def _options() -> argparse.Namespace:
     parser = new_parser(__doc__)
     add = parser.add_argument
     add("--only", choices=list(PARTS), action="append", help="measure this part alone; may be repeated")
+    add("--rounds", type=int, default=ROUNDS, help=f"how often, for medians (default: {ROUNDS})")
+    add("--batches", choices=[each.name for each in BATCHES], help="batches of this size alone")
     add("--seconds", type=float, default=5.0, help="how long throughput is measured (default: 5)")
     add("--partitions", type=int, default=3_000, help="how many of them fail over (default: 3000)")
     add("--catch-up-megabytes", type=int, default=1_000, help="what a broker missed (default: 1000)")
@@ -100,8 +102,10 @@ def _cluster(directory: Path) -> Iterator[list[PenstockProcess]]:
 def _replication_lines(brokers: Sequence[PenstockProcess], options: argparse.Namespace) -> Iterator[Line]:
     """The same load on topics with one replica and with three."""
     for batches in BATCHES:
+        if options.batches not in (None, batches.name):
+            continue
         rates: dict[int, list[float]] = {1: [], NODES: []}
-        for number in range(ROUNDS):
+        for number in range(options.rounds):
             for replicas in (1, NODES) if number % 2 else (NODES, 1):
                 _say(f"{batches.name} batches, {replicas} replica(s)")
                 rates[replicas].append(_produce_rate(brokers, batches, replicas, options))
