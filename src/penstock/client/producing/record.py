@@ -19,7 +19,11 @@ class Record(NamedTuple):
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record is; the offset is -1 if nobody was asked to acknowledge it."""
+    """Where a record is.
+
+    The offset is -1 if nobody was asked to acknowledge it; rarely too if the answer was lost, and a later one
+    of the same partition says that the record is stored.
+    """
 
     topic: str
     partition: int
