@@ -225,7 +225,7 @@ def test_topics_settings_and_records_are_administered(bootstrap: str, unique: Un
     async def scenario() -> None:
         partition = await create_topic(bootstrap, unique(), partitions=2)
         topic = partition.topic
-        async with producer(bootstrap) as client:
+        async with producer(bootstrap, acks="all") as client:
             for index in range(10):
                 await client.send_and_wait(topic, b"%d" % index, partition=0)
         async with admin(bootstrap) as client:
