@@ -4,7 +4,7 @@ Leaders that move are waited out. Other failures are asked again as often as ``f
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -91,20 +91,32 @@ class Lookup:
 
     def _special(self, layouts: Layouts, place: int) -> dict[TopicPartition, int]:
         leaders = _leaders(layouts)
-        return self._ask(lambda cluster: self._all_offsets(cluster, leaders, place)) if leaders else {}
+        if not leaders:
+            return {}
+        known = [leaders]
+
+        def ask(cluster: Cluster) -> dict[TopicPartition, int]:
+            """With known leaders once only: who cannot be reached may lead no more."""
+            return self._all_offsets(cluster, leaders.keys(), place, known=known.pop() if known else None)
+
+        return self._ask(ask)
 
     def _all_offsets(
-        self, cluster: Cluster, leaders: Mapping[TopicPartition, int], place: int
+        self,
+        cluster: Cluster,
+        partitions: Set[TopicPartition],
+        place: int,
+        *,
+        known: Mapping[TopicPartition, int] | None,
     ) -> dict[TopicPartition, int]:
-        """Of every partition; those that nobody led at first are waited for."""
+        """Of every partition; those that nobody leads at first are waited for."""
         patience = Patience(self._options.client, limit_ms=self._options.client.patience_ms)
-        known: Mapping[TopicPartition, int] | None = leaders
         found: dict[TopicPartition, int] = {}
         while True:
-            wanted = dict.fromkeys(leaders.keys() - found.keys(), place)
+            wanted = dict.fromkeys(partitions - found.keys(), place)
             answers = offsets_at(cluster, wanted, isolation_level=self._isolation_level, leaders=known)
             found |= {partition: offset for partition, offset in answers.items() if offset is not None}
-            missing = leaders.keys() - found.keys()
+            missing = partitions - found.keys()
             if not missing:
                 return dict(sorted(found.items()))
             known = None
