@@ -264,6 +264,7 @@ def test_group_that_is_named_follows_what_spark_has_committed(
     planner, start = begin(stream(topic, startingOffsets="earliest", groupId=group))
     assert start.group_id is None
     end = planner.next_end(start, has_limits=False)
+    planner.stop()
     assert committed(penstock_broker, group, second) == 0
 
     planner.next_end(end, has_limits=False)
@@ -272,6 +273,26 @@ def test_group_that_is_named_follows_what_spark_has_committed(
     commits = len(penstock_broker.requests.of("OffsetCommit"))
     planner.next_end(end, has_limits=False)
     assert len(penstock_broker.requests.of("OffsetCommit")) == commits
+
+
+def test_micro_batch_does_not_wait_for_its_group(
+    penstock_broker: Broker, stream: MakeOptions, topic: str
+) -> None:
+    group, second = f"followers-of-{topic}", TopicPartition(topic, 1)
+    planner, start = begin(stream(topic, startingOffsets="earliest", groupId=group, maxOffsetsPerTrigger="8"))
+    penstock_broker.requests.clear()
+    penstock_broker.faults.delay("OffsetCommit", seconds=2.0, times=1)
+
+    first = planner.next_end(start, has_limits=True)
+    last = planner.next_end(first, has_limits=True)
+
+    assert ends(last) == [4, 12]
+    assert len(penstock_broker.requests.of("OffsetCommit")) <= 1
+    planner.stop()
+    assert committed(penstock_broker, group, second) == 0
+    planner.next_end(last, has_limits=True)
+    planner.stop()
+    assert committed(penstock_broker, group, second) == 12
 
 
 def test_group_of_a_checkpoint_is_remembered_in_it(

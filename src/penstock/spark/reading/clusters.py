@@ -22,7 +22,10 @@ _kept: dict[tuple[int, ClientSettings], list[Cluster]] = {}
 def borrowed_cluster(settings: ClientSettings) -> Iterator[Cluster]:
     """A conversation for as long as the block takes."""
     kept = _kept.setdefault((os.getpid(), settings), [])
-    cluster = kept.pop() if kept else settings.connect()
+    try:
+        cluster = kept.pop()
+    except IndexError:
+        cluster = settings.connect()
     try:
         yield cluster
     finally:

@@ -2,13 +2,16 @@
 
 The group is named by ``groupId``. Without that every checkpoint has a group of its own: a name is made when
 the query begins and remembered in the offsets of its checkpoint (``stream_offset``). What is committed is
-what Spark has committed, never more; a group that cannot be reached is no reason for a query to fail.
+what Spark has committed, never more; a group that cannot be reached is no reason for a query to fail. While
+there is something to read the commit is under way beside the next micro-batch, which would wait for the
+broker's disk otherwise.
 """
 
 import logging
 import secrets
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from penstock.model.ids import TopicPartition
 from penstock.spark.offsets.stream_offset import StreamOffset
@@ -34,15 +37,36 @@ def group_for(options: SourceOptions, remembered: str | None) -> str | None:
 
 
 class GroupCommits:
-    """Commits for one query; nothing is committed twice."""
+    """Commits for one query, one at a time; nothing is committed twice."""
 
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
         self._committed: dict[TopicPartition, int] = {}
         self._not_before = 0.0
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="group-commits")
+        self._under_way: Future[None] | None = None
 
-    def report(self, start: StreamOffset) -> None:
-        """Tell the group of the query that everything before ``start`` is done."""
+    def begin(self, start: StreamOffset) -> None:
+        """Begin to tell the group that everything before ``start`` is done, unless it is being told already.
+
+        Whoever is late is made up for by the next call.
+        """
+        if self._under_way is None or self._under_way.done():
+            self.finish()
+            self._under_way = self._executor.submit(self._report, start)
+
+    def complete(self, start: StreamOffset) -> None:
+        """Tell the group that everything before ``start`` is done, and wait until it knows."""
+        self.finish()
+        self._report(start)
+
+    def finish(self) -> None:
+        """Wait for what is under way."""
+        if self._under_way is not None:
+            self._under_way.result()
+            self._under_way = None
+
+    def _report(self, start: StreamOffset) -> None:
         group = self._options.group_id or start.group_id
         news = {
             partition: offset

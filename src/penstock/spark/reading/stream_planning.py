@@ -59,15 +59,20 @@ class StreamPlanner:
 
     def next_end(self, start: StreamOffset, *, has_limits: bool) -> StreamOffset:
         """Where the micro-batch that begins at ``start`` ends; ``start`` itself if there is nothing to do."""
-        self._commits.report(start)
+        self._commits.begin(start)
         self._wait_while_idle()
         latest = self._losses.check(start, self._reachable(start))
         end = self._limited(start, latest) if has_limits else latest
         if not moves(start, end):
+            self._commits.complete(start)
             self._idle_until = time.monotonic() + IDLE_SECONDS
             return start
         self._triggered_at = time.monotonic()
         return replace(end, group_id=group_for(self._options, start.group_id))
+
+    def stop(self) -> None:
+        """The query has ended; what its group is being told is still told."""
+        self._commits.finish()
 
     def _wait_while_idle(self) -> None:
         if self._target is None:

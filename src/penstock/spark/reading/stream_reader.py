@@ -69,3 +69,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of one task, as Arrow batches."""
         return read_partition(partition, self._options, self._columns)
+
+    def stop(self) -> None:
+        """The query has ended."""
+        self._planner.stop()
