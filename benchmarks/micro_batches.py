@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ROWS = 1_000
-BATCHES = 25
-WARM_UP = 8
+BATCHES = 60
+WARM_UP = 20
 SECONDS_MAX = 120
 
 

@@ -44,6 +44,8 @@ LATENCY_SECONDS_ASKED = 1.0
 LATENCIES = 20
 WAIT_SECONDS_MAX = 180
 FILLED = "filled"
+STREAMED = "streamed"
+STREAMED_ROWS = 200_000
 
 
 def main() -> None:
@@ -110,6 +112,15 @@ class _Bench:
                     producer.poll(0.05)
         if producer.flush(WAIT_SECONDS_MAX):
             raise SystemExit("the topic could not be filled")
+
+    def fill_streamed(self) -> None:
+        """A topic as our producer makes it by itself: of large record batches, each would be read often."""
+        with penstock.Admin(bootstrap_servers=self.server) as admin:
+            admin.create_topic(STREAMED, partitions=PARTITIONS)
+        with penstock.Producer(bootstrap_servers=self.server) as producer:
+            for number in range(STREAMED_ROWS):
+                value = random.randbytes(VALUE_BYTES)
+                producer.send(STREAMED, value, key=b"%016d" % number, partition=number % PARTITIONS)
 
     def table(self, source: str = "penstock") -> "DataFrame":
         reader = self.spark.read.format(source).options(**self.options, subscribe=FILLED)
@@ -214,15 +225,17 @@ def _windows(bench: _Bench) -> Iterator[Line]:
 def _micro_batches(bench: _Bench) -> Iterator[Line]:
     directory = bench.directory / "micro-batches"
     title = f"micro-batch of {micro_batches.ROWS:,} rows, stateless"
+    bench.fill_streamed()
     rounds = [
         (
-            micro_batches.of_penstock(bench.spark, bench.server, FILLED, directory / str(number)),
+            micro_batches.of_penstock(bench.spark, bench.server, STREAMED, directory / f"small-{number}"),
+            micro_batches.of_penstock(bench.spark, bench.server, FILLED, directory / f"large-{number}"),
             micro_batches.of_rate(bench.spark, directory / str(number)),
         )
         for number in range(MICRO_ROUNDS)
     ]
     # In turns, since Java gets faster all the time: whoever came last would win. The first round warms up.
-    ours, rate = (statistics.median(each) for each in zip(*rounds[1:], strict=True))
+    ours, large, rate = (statistics.median(each) for each in zip(*rounds[1:], strict=True))
     yield Line(key="micro-rate", title=title, subject="Spark's rate source", value=rate, unit="ms")
     yield Line(
         key="micro-penstock",
@@ -234,7 +247,15 @@ def _micro_batches(bench: _Bench) -> Iterator[Line]:
         ratio=RATE_TIMES_ASKED * rate / ours,
         details={"rounds": rounds},
     )
-    program = [sys.executable, micro_batches.__file__, bench.server, FILLED, str(directory / "untuned")]
+    yield Line(
+        key="micro-large",
+        title=title,
+        subject="penstock, parts of large record batches",
+        value=large,
+        unit="ms",
+        target=f"{large / rate:.2f} times the rate source's",
+    )
+    program = [sys.executable, micro_batches.__file__, bench.server, STREAMED, str(directory / "untuned")]
     done = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True, timeout=WAIT_SECONDS_MAX)
     untuned = json.loads(done.stdout.splitlines()[-1])["penstock"]
     yield Line(

@@ -337,6 +337,7 @@ def test_group_that_cannot_be_reached_does_not_stop_the_query(
     penstock_broker.faults.fail("OffsetCommit", error="UNKNOWN_MEMBER_ID")
 
     assert ends(planner.next_end(start, has_limits=False)) == [10, 30]
+    planner.stop()
     assert "its lag cannot be seen" in caplog.text
 
 

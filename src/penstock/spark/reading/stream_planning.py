@@ -59,7 +59,6 @@ class StreamPlanner:
 
     def next_end(self, start: StreamOffset, *, has_limits: bool) -> StreamOffset:
         """Where the micro-batch that begins at ``start`` ends; ``start`` itself if there is nothing to do."""
-        self._commits.begin(start)
         self._wait_while_idle()
         latest = self._losses.check(start, self._reachable(start))
         end = self._limited(start, latest) if has_limits else latest
@@ -67,6 +66,7 @@ class StreamPlanner:
             self._commits.complete(start)
             self._idle_until = time.monotonic() + IDLE_SECONDS
             return start
+        self._commits.begin(start)
         self._triggered_at = time.monotonic()
         return replace(end, group_id=group_for(self._options, start.group_id))
 
