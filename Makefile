@@ -18,7 +18,7 @@ THREE = PENSTOCK_TEST_NODES=3
 CONFORMANCE = tests/interop/test_conformance.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install run demo test units spark others check collect lint types fuzz sim chaos interop bench clean
+.PHONY: help install run demo test units spark conformance browser check collect lint types fuzz sim chaos interop bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -34,16 +34,20 @@ demo: .venv/.spark  ## the main job end to end: produce, consume, copy exactly o
 # Two at a time: tests of brokers and of Spark wait often enough to share two cores.
 test: .venv/.dev  ## everything that must hold: style, types, layers, unit, interop, crash and fault tests
 	$(MAKE) --no-print-directory --jobs 2 --output-sync=target check collect
-	$(MAKE) --no-print-directory --jobs 2 --output-sync=line units spark others
+	$(MAKE) --no-print-directory --jobs 2 --output-sync=line units spark conformance browser
 
 units: .venv/.dev
 	$(PYTEST) -n 4 --dist worksteal -m 'not spark and not browser' || $(AGAIN) -m 'not spark and not browser'
 
-others: .venv/.dev
-	$(PYTEST) -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
-	$(THREE) $(PYTEST) -n 3 --dist worksteal $(CONFORMANCE) || $(THREE) $(AGAIN) $(CONFORMANCE)
+conformance: .venv/.dev
+	$(THREE) $(PYTEST) -n 5 --dist worksteal $(CONFORMANCE) || $(THREE) $(AGAIN) $(CONFORMANCE)
 
+browser: .venv/.dev
+	$(PYTEST) -n 2 --dist loadfile -m browser tests/gateway || $(AGAIN) -m browser tests/gateway
+
+# Tests start Java again and again, which takes half the time with an archive of its classes. Without Java they are skipped.
 spark: .venv/.dev
+	-$(BIN)/python -m penstock.spark.sessions.archive_making
 	$(PYTEST) -m spark tests/spark || $(AGAIN) -m spark tests/spark
 	$(PYTEST) -m spark tests/docs tests/examples tests/cli || $(AGAIN) -m spark tests/docs tests/examples tests/cli
 
