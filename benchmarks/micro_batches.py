@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from still_source import StillSource
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -33,6 +35,13 @@ def of_rate(spark: "SparkSession", directory: Path) -> float:
         rowsPerBatch=str(ROWS), numPartitions="2", startTimestamp="0", advanceMillisPerBatch="1000"
     )
     return _median(reader.load(), directory / "rate")
+
+
+def of_still(spark: "SparkSession", directory: Path) -> float:
+    """The same of a source in Python that asks nobody."""
+    spark.dataSource.register(StillSource)
+    reader = spark.readStream.format("still").option("rowsPerBatch", str(ROWS))
+    return _median(reader.load(), directory / "still")
 
 
 def _median(rows: "DataFrame", checkpoint: Path) -> float:

@@ -9,6 +9,7 @@ arrive.
 
 import argparse
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -65,12 +66,18 @@ def _all_lines(directory: Path, options: argparse.Namespace) -> Iterator[Line]:
     with PenstockProcess(directory / "data") as broker:
         bench = _Bench(broker.bootstrap_server, directory, options, has_connector=bool(jars))
         bench.fill()
+        _let_workers_import(Path(__file__).parent)
         bench.spark = session("benchmark", "local[2,4]", conf={**conf, "spark.driver.memory": "2g"})
         for name, lines in PARTS.items():
             if not options.only or name in options.only:
                 print(f"... {name}", file=sys.stderr, flush=True)
                 yield from lines(bench)
         bench.spark.stop()
+
+
+def _let_workers_import(directory: Path) -> None:
+    paths = (str(directory), os.environ.get("PYTHONPATH"))
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
 
 
 class _Bench:
@@ -230,13 +237,22 @@ def _micro_batches(bench: _Bench) -> Iterator[Line]:
         (
             micro_batches.of_penstock(bench.spark, bench.server, STREAMED, directory / f"small-{number}"),
             micro_batches.of_penstock(bench.spark, bench.server, FILLED, directory / f"large-{number}"),
+            micro_batches.of_still(bench.spark, directory / str(number)),
             micro_batches.of_rate(bench.spark, directory / str(number)),
         )
         for number in range(MICRO_ROUNDS)
     ]
     # In turns, since Java gets faster all the time: whoever came last would win. The first round warms up.
-    ours, large, rate = (statistics.median(each) for each in zip(*rounds[1:], strict=True))
+    ours, large, still, rate = (statistics.median(each) for each in zip(*rounds[1:], strict=True))
     yield Line(key="micro-rate", title=title, subject="Spark's rate source", value=rate, unit="ms")
+    yield Line(
+        key="micro-still",
+        title=title,
+        subject="a source in Python that asks nobody",
+        value=still,
+        unit="ms",
+        target=f"{still / rate:.2f} times the rate source's",
+    )
     yield Line(
         key="micro-penstock",
         title=title,
