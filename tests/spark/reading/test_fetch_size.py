@@ -1,7 +1,7 @@
 """How much a broker is asked for."""
 
 from penstock.model.ids import TopicPartition
-from penstock.spark.reading.fetch_size import FETCH_BYTES_MIN, RECORD_BYTES_GUESSED, bytes_to_ask, note_size
+from penstock.spark.reading.fetch_size import EDGES_BYTES, RECORD_BYTES_GUESSED, bytes_to_ask, note_size
 
 SOME = TopicPartition("sized", 0)
 
@@ -20,6 +20,6 @@ def test_what_was_seen_is_remembered_and_has_room_to_spare() -> None:
 
 def test_asking_has_bounds() -> None:
     note_size(SOME, 1, 1)
-    assert bytes_to_ask(SOME, 1, at_most=10**9) == FETCH_BYTES_MIN
+    assert EDGES_BYTES < bytes_to_ask(SOME, 1, at_most=10**9) < 2 * EDGES_BYTES
     assert bytes_to_ask(SOME, 1, at_most=1_000) == 1_000
     assert bytes_to_ask(SOME, 10**9, at_most=5_000_000) == 5_000_000

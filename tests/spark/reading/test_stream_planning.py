@@ -10,6 +10,7 @@ from penstock.model.ids import TopicPartition
 from penstock.spark.offsets.stream_offset import StreamOffset
 from penstock.spark.options.definition import OptionError
 from penstock.spark.options.source_options import SourceOptions, stream_options
+from penstock.spark.reading import stream_planning
 from penstock.spark.reading.data_loss import DataLossError
 from penstock.spark.reading.stream_planning import IDLE_SECONDS, StreamPlanner
 from penstock.testing import Broker
@@ -82,6 +83,38 @@ def test_limit_is_shared_in_proportion(stream: MakeOptions, topic: str) -> None:
     assert planner.latest_known is not None
     assert ends(planner.latest_known) == [10, 30]
     assert ends(planner.next_end(start, has_limits=False)) == [10, 30]
+
+
+def test_nobody_is_asked_while_enough_is_known_to_be_there(
+    penstock_broker: Broker, stream: MakeOptions, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_planning, "BUSY_SECONDS", 60.0)
+    planner, start = begin(stream(topic, startingOffsets="earliest", maxOffsetsPerTrigger="15"))
+    first = planner.next_end(start, has_limits=True)
+    known = planner.latest_known
+    write(penstock_broker, topic, 20)
+
+    second = planner.next_end(first, has_limits=True)
+    assert planner.latest_known is known
+    third = planner.next_end(second, has_limits=True)
+
+    assert [sum(ends(end)) for end in (first, second, third)] == [15, 30, 45]
+    assert planner.latest_known is not None
+    assert ends(planner.latest_known) == [30, 30]
+
+
+def test_what_is_known_is_looked_up_anew_before_long(
+    penstock_broker: Broker, stream: MakeOptions, topic: str
+) -> None:
+    planner, start = begin(stream(topic, startingOffsets="earliest", maxOffsetsPerTrigger="1"))
+    first = planner.next_end(start, has_limits=True)
+    write(penstock_broker, topic, 20)
+    time.sleep(stream_planning.BUSY_SECONDS)
+
+    planner.next_end(first, has_limits=True)
+
+    assert planner.latest_known is not None
+    assert ends(planner.latest_known) == [30, 30]
 
 
 def test_least_is_waited_for_but_not_for_ever(

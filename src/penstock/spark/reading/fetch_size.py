@@ -9,8 +9,9 @@ from penstock.model.ids import TopicPartition
 RECORD_BYTES_GUESSED = 1024
 """Of records that nobody has seen yet."""
 
-FETCH_BYTES_MIN = 64 * 1024
-"""Less would hardly be quicker; a batch that is larger comes whole all the same."""
+EDGES_BYTES = 64 * 1024
+"""For the rest of the two batches that a range begins and ends within: brokers send whole ones, and what does
+not fit takes another question. A first batch that is larger comes all the same."""
 
 _SPARE = 1.25
 """Records are not all of one size."""
@@ -24,7 +25,7 @@ _seen: dict[TopicPartition, float] = {}
 def bytes_to_ask(partition: TopicPartition, records: int, *, at_most: int) -> int:
     """Enough for so many records, as far as one can tell."""
     wanted = int(records * _seen.get(partition, RECORD_BYTES_GUESSED) * _SPARE)
-    return min(at_most, max(FETCH_BYTES_MIN, wanted))
+    return min(at_most, EDGES_BYTES + wanted)
 
 
 def note_size(partition: TopicPartition, records: int, size: int) -> None:

@@ -28,6 +28,9 @@ from penstock.spark.reading.stream_losses import StreamLosses
 IDLE_SECONDS = 0.05
 """Between two questions to the brokers while nothing new is there."""
 
+BUSY_SECONDS = 0.5
+"""Between two questions while more is known to be there than the micro-batches until then may take."""
+
 
 class StreamPlanner:
     """Plans for one query, in a process of its own that lives as long as the query."""
@@ -40,6 +43,7 @@ class StreamPlanner:
         self._layouts: Layouts = {}
         self._layouts_until = 0.0
         self._idle_until = 0.0
+        self._known_until = 0.0
         self._triggered_at = float("-inf")
         #: Where an AvailableNow run ends; None for streams without end.
         self._target: StreamOffset | None = None
@@ -60,7 +64,7 @@ class StreamPlanner:
     def next_end(self, start: StreamOffset, *, has_limits: bool) -> StreamOffset:
         """Where the micro-batch that begins at ``start`` ends; ``start`` itself if there is nothing to do."""
         self._wait_while_idle()
-        latest = self._losses.check(start, self._reachable(start))
+        latest = self._losses.check(start, self._reachable(start, has_limits=has_limits))
         end = self._limited(start, latest) if has_limits else latest
         if not moves(start, end):
             self._commits.complete(start)
@@ -78,16 +82,26 @@ class StreamPlanner:
         if self._target is None:
             time.sleep(max(0.0, self._idle_until - time.monotonic()))
 
-    def _reachable(self, start: StreamOffset) -> StreamOffset:
+    def _reachable(self, start: StreamOffset, *, has_limits: bool) -> StreamOffset:
         """The end of everything that may be read now."""
         if self._target is None:
-            return self._look_up_latest()
+            known = self._known_to_suffice(start) if has_limits else None
+            return known or self._look_up_latest()
         fresh = self._look_up_latest().offsets if is_behind(self._target, start) else {}
         return not_before(start, self._target, fresh)
+
+    def _known_to_suffice(self, start: StreamOffset) -> StreamOffset | None:
+        """What was looked up a moment ago, if a micro-batch of the largest size does not reach its end."""
+        known, limit = self.latest_known, self._options.offsets_per_trigger_max
+        if known is None or limit is None or time.monotonic() >= self._known_until or is_behind(known, start):
+            return None
+        waiting = sum(backlog(begin_offsets(start, known), known.offsets).values())
+        return known if waiting > limit else None
 
     def _look_up_latest(self) -> StreamOffset:
         layouts = self._current_layouts()
         self.latest_known = _stream_offset(self._lookup.latest(layouts), layouts)
+        self._known_until = time.monotonic() + BUSY_SECONDS
         return self.latest_known
 
     def _current_layouts(self) -> Layouts:
