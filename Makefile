@@ -14,6 +14,9 @@ export PYTHONDONTWRITEBYTECODE =
 PYTEST = $(BIN)/python -m pytest -o cache_dir=.pytest_cache/$@
 AGAIN = $(PYTEST) --last-failed --last-failed-no-failures none
 
+# Where tests keep what is dear to make, as tests/conftest.py says.
+CACHES = .pytest_cache/penstock
+
 THREE = PENSTOCK_TEST_NODES=3
 CONFORMANCE = tests/interop/test_conformance.py
 
@@ -47,7 +50,7 @@ browser: .venv/.dev
 
 # Tests start Java again and again, which takes half the time with an archive of its classes. Without Java they are skipped.
 spark: .venv/.dev
-	-$(BIN)/python -m penstock.spark.sessions.archive_making
+	-PENSTOCK_CACHE_DIR=$(CACHES) $(BIN)/python -m penstock.spark.sessions.archive_making
 	$(PYTEST) -m spark tests/spark || $(AGAIN) -m spark tests/spark
 	$(PYTEST) -m spark tests/docs tests/examples tests/cli || $(AGAIN) -m spark tests/docs tests/examples tests/cli
 

@@ -24,7 +24,7 @@ LIFE_SECONDS_MAX = 400
 def test_session_begins_is_found_and_ends_without_leaving_anything_behind(
     spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """In a process of its own; an archive is made once and then kept in pytest's cache for all later runs."""
+    """In a process of its own; an archive is made, if none was yet, and kept for all later runs."""
     program = Path(__file__).with_name("life_of_a_session.py")
     done = subprocess.run(
         [sys.executable, "-W", "error", str(program)],
