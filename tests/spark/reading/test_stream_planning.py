@@ -308,6 +308,20 @@ def test_group_that_is_named_follows_what_spark_has_committed(
     assert len(penstock_broker.requests.of("OffsetCommit")) == commits
 
 
+def test_coordinator_of_the_group_is_looked_for_once(
+    penstock_broker: Broker, stream: MakeOptions, topic: str
+) -> None:
+    planner, end = begin(stream(topic, startingOffsets="earliest", groupId=f"followers-of-{topic}"))
+    penstock_broker.requests.clear()
+    for _ in range(3):
+        end = planner.next_end(end, has_limits=False)
+        planner.stop()
+        write(penstock_broker, topic, 1)
+
+    assert len(penstock_broker.requests.of("OffsetCommit")) == 3
+    assert len(penstock_broker.requests.of("FindCoordinator")) == 1
+
+
 def test_micro_batch_does_not_wait_for_its_group(
     penstock_broker: Broker, stream: MakeOptions, topic: str
 ) -> None:

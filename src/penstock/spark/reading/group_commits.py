@@ -17,6 +17,7 @@ from penstock.model.ids import TopicPartition
 from penstock.spark.offsets.stream_offset import StreamOffset
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.clusters import borrowed_cluster
+from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.errors import WireClientError
 from penstock.wire_client.group_offsets import commit_offsets
 from penstock.wire_client.known_coordinators import KnownCoordinators
@@ -45,6 +46,7 @@ class GroupCommits:
         self._not_before = 0.0
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="group-commits")
         self._under_way: Future[None] | None = None
+        self._coordinators: KnownCoordinators | None = None
 
     def begin(self, start: StreamOffset) -> None:
         """Begin to tell the group that everything before ``start`` is done, unless it is being told already.
@@ -81,9 +83,15 @@ class GroupCommits:
     def _commit(self, group: str, news: Mapping[TopicPartition, int]) -> None:
         try:
             with borrowed_cluster(self._options.client) as cluster:
-                commit_offsets(KnownCoordinators(cluster, _PATIENCE), group, news)
+                commit_offsets(self._coordinators_of(cluster), group, news)
         except WireClientError as error:
             self._not_before = time.monotonic() + _AFTER_FAILURE_SECONDS
             _log.warning("The query goes on, but its lag cannot be seen in group %s: %s", group, error)
         else:
             self._committed |= news
+
+    def _coordinators_of(self, cluster: Cluster) -> KnownCoordinators:
+        """Those that were asked the last time, as long as the conversation is the same."""
+        if self._coordinators is None or self._coordinators.cluster is not cluster:
+            self._coordinators = KnownCoordinators(cluster, _PATIENCE)
+        return self._coordinators
