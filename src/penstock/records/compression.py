@@ -149,8 +149,8 @@ def _compress_snappy(data: Buffer) -> bytes:
 
 def _decompress_snappy(data: Buffer, limit: int) -> bytes:
     if bytes(data[: len(_XERIAL_MAGIC)]) != _XERIAL_MAGIC:
-        return _decompress_snappy_block(data, limit, limit=limit)
-    pieces: list[bytes] = []
+        return bytes(_decompress_snappy_block(data, limit, limit=limit))
+    pieces: list[memoryview] = []
     room = limit
     for block in _xerial_blocks(memoryview(data)):
         piece = _decompress_snappy_block(block, room, limit=limit)
@@ -173,12 +173,13 @@ def _xerial_blocks(data: memoryview) -> Iterator[memoryview]:
         yield data[start:position]
 
 
-def _decompress_snappy_block(block: Buffer, room: int, *, limit: int) -> bytes:
+def _decompress_snappy_block(block: Buffer, room: int, *, limit: int) -> memoryview:
+    """What a block holds, where cramjam has put it: a copy would be a second one beside all the others."""
     snappy = _cramjam().snappy
     try:
         if snappy.decompress_raw_len(block) > room:
             raise _too_large(Codec.SNAPPY, limit)
-        return bytes(snappy.decompress_raw(block))
+        return memoryview(snappy.decompress_raw(block))
     except _cramjam().DecompressionError as error:
         raise _malformed(Codec.SNAPPY, error) from error
 
