@@ -112,8 +112,8 @@ SOURCE_FIELDS = (
         name="columns",
         kind=ListOf(Text("a column")),
         default=(),
-        doc="The columns of a topic's records to read, where not all are needed; with `value` this is known "
-        "anyway.",
+        doc="The columns of a topic's records that queries see. Columns that no flow looks at are not sent "
+        "to Spark anyway, but for flows through Spark Connect.",
     ),
     Field(
         name="value",

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from penstock.spark.pipelines.model import PENSTOCK, Flow, Pipeline
 from penstock.spark.pipelines.problems import Place, Problem
-from penstock.spark.pipelines.running.datasets import Datasets
+from penstock.spark.pipelines.running.datasets import Datasets, unstarted_datasets
 from penstock.spark.pipelines.running.failures import StepFailed, failure_of
 from penstock.spark.pipelines.running.flow_queries import configuration_of, configured, flow_rows
 from penstock.spark.pipelines.running.records import records
-from penstock.spark.pipelines.running.refreshing import Refreshing
-from penstock.spark.pipelines.running.storage import storage_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,22 +33,15 @@ def analyse(
     spark: "SparkSession", pipeline: Pipeline, *, topic_options: Mapping[str, str] = SOMEWHERE
 ) -> tuple[list[AnalysedFlow], list[Problem]]:
     """The columns of every flow, and what is wrong with those that cannot run."""
-    refreshing = Refreshing(now_ms=0)
-    datasets = Datasets(
-        spark, pipeline, storage_of(pipeline), topic_options=topic_options, refreshing=refreshing
-    )
     analysed: list[AnalysedFlow] = []
     problems: list[Problem] = []
-    try:
+    with unstarted_datasets(spark, pipeline, topic_options=topic_options) as datasets:
         for flow in pipeline.flows.values():
             try:
                 with configured(spark, configuration_of(pipeline, flow)):
                     analysed += _analysed(datasets, flow)
             except Exception as error:
                 problems.append(_problem(pipeline, flow, error))
-    finally:
-        datasets.close()
-        refreshing.close()
     return analysed, problems
 
 

@@ -5,7 +5,8 @@ function may read what is not made yet; Spark then names what it did not find, t
 called anew.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ from penstock.spark.pipelines.python_steps import building
 from penstock.spark.pipelines.running.checkpoints import Offsets
 from penstock.spark.pipelines.running.failures import StepFailed
 from penstock.spark.pipelines.running.refreshing import Refreshing
-from penstock.spark.pipelines.running.sources import read_source
-from penstock.spark.pipelines.running.storage import Storage
+from penstock.spark.pipelines.running.sources import Narrowed, read_source
+from penstock.spark.pipelines.running.storage import Storage, storage_of
 from penstock.spark.pipelines.steps import STEPS
 from penstock.spark.pipelines.steps.paths import local_path
 from penstock.spark.pipelines.steps.step import StepContext
@@ -26,6 +27,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _NOT_FOUND = "TABLE_OR_VIEW_NOT_FOUND"
+
+
+@contextmanager
+def unstarted_datasets(
+    spark: "SparkSession", pipeline: Pipeline, *, topic_options: Mapping[str, str]
+) -> "Iterator[Datasets]":
+    """Datasets for queries that are only looked at."""
+    refreshing = Refreshing(now_ms=0)
+    datasets = Datasets(
+        spark, pipeline, storage_of(pipeline), topic_options=topic_options, refreshing=refreshing
+    )
+    try:
+        yield datasets
+    finally:
+        datasets.close()
+        refreshing.close()
 
 
 class Datasets:
@@ -40,6 +57,7 @@ class Datasets:
         topic_options: Mapping[str, str],
         refreshing: Refreshing,
         starts: Mapping[str, Offsets] | None = None,
+        narrowed: Mapping[str, Narrowed] | None = None,
     ) -> None:
         self.spark = spark
         self.pipeline = pipeline
@@ -47,6 +65,7 @@ class Datasets:
         self._storage = storage
         self._refreshing = refreshing
         self._starts = starts or {}
+        self._narrowed = narrowed or {}
         self._made: dict[str, DataFrame] = {}
         self._being_made: list[str] = []
 
@@ -120,7 +139,13 @@ class Datasets:
 
     def _source(self, name: str) -> "DataFrame":
         source = self.pipeline.sources[name]
-        rows = read_source(self.spark, source, self.topic_options, start=self._starts.get(name))
+        rows = read_source(
+            self.spark,
+            source,
+            self.topic_options,
+            start=self._starts.get(name),
+            narrowed=self._narrowed.get(name),
+        )
         if source.value is not None:
             rows = self.after_step(rows, source.value, self.context(name, 0))
         if source.read is ReadMode.STREAM or source.format != PENSTOCK:

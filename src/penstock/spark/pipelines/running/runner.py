@@ -22,6 +22,7 @@ from penstock.spark.pipelines.running.datasets import Datasets
 from penstock.spark.pipelines.running.events import Event, FlowEnded, FlowFailed, FlowStarted, Listener
 from penstock.spark.pipelines.running.failures import FlowFailure, failure_of
 from penstock.spark.pipelines.running.flow_queries import start_flow
+from penstock.spark.pipelines.running.pruning import narrowed_sources
 from penstock.spark.pipelines.running.refreshing import Refreshing
 from penstock.spark.pipelines.running.side_outputs import SideCursor, SideOutputs, begin_cursor
 from penstock.spark.pipelines.running.storage import storage_of
@@ -78,6 +79,9 @@ class Runner:
             topic_options=self._topic_options,
             refreshing=self._refreshing,
             starts=_starts(cursor for _, _, cursor in sides.values()),
+            narrowed=narrowed_sources(
+                self._spark, self._pipeline, self._flows, topic_options=self._topic_options
+            ),
         )
         try:
             self._work(datasets, sides, is_stopped)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.spark.options.definition import Use
@@ -35,8 +36,21 @@ _OF_STREAMS = (
 _TABLE_COLUMNS = ("key", "value", "partition", "offset", "timestamp")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowed:
+    """The columns of a topic that are read, among those that queries see."""
+
+    needed: tuple[str, ...]
+    visible: tuple[str, ...]
+
+
 def read_source(
-    spark: "SparkSession", source: Source, topic_options: Mapping[str, str], *, start: Offsets | None = None
+    spark: "SparkSession",
+    source: Source,
+    topic_options: Mapping[str, str],
+    *,
+    start: Offsets | None = None,
+    narrowed: Narrowed | None = None,
 ) -> "DataFrame":
     """The rows of a source, before ``value`` is parsed; ``start`` is where a new stream begins, if known."""
     reader = spark.readStream if source.read is ReadMode.STREAM else spark.read
@@ -49,12 +63,14 @@ def read_source(
 
         spark.dataSource.register(LiveTopics)
         reader = reader.format(FORMAT)
-    columns = wanted_columns(source)
+    columns = wanted_columns(source) if narrowed is None else narrowed.needed
     if columns:
         reader = reader.schema(record_schema(columns))
     use = Use.STREAM_READ if source.read is ReadMode.STREAM else Use.BATCH_READ
     options = {**options_for(use, topic_options), **source.options, **_starting(source, start)}
     rows = reader.options(**options).load()
+    if narrowed is not None:
+        rows = _widened(rows, narrowed)
     return latest_by_key(rows) if source.read is ReadMode.TABLE else rows
 
 
@@ -71,6 +87,18 @@ def read_range(
         "endingOffsets": json.dumps(offsets.end),
     }
     return spark.read.format(PENSTOCK).schema(record_schema(tuple(_TYPES))).options(**options).load()
+
+
+def _widened(rows: "DataFrame", narrowed: Narrowed) -> "DataFrame":
+    """All columns that queries see; those that are not read, since nobody looks at them, are null."""
+    from pyspark.sql import functions as F
+
+    return rows.select(
+        *(
+            F.col(name) if name in narrowed.needed else F.lit(None).cast(_TYPES[name]).alias(name)
+            for name in narrowed.visible
+        )
+    )
 
 
 def _starting(source: Source, start: Offsets | None) -> dict[str, str]:
