@@ -130,7 +130,9 @@ def _produce_rate(
 ) -> float:
     address = _address(brokers[0])
     topic = f"replicated-{replicas}"
-    create_topic(address, topic, partitions=6, configs={}, replication_factor=replicas)
+    # Files of deleted topics that stayed for a minute would fill a disk of a hundred gigabytes.
+    at_once = {"file.delete.delay.ms": "0"}
+    create_topic(address, topic, partitions=6, configs=at_once, replication_factor=replicas)
     _wait(lambda: _is_in_sync(brokers[0], topic), f"{topic} to be in sync")
     load = ProduceLoad(
         batch_bytes=batches.size_bytes, connections=batches.connections, seconds=options.seconds

@@ -12,7 +12,7 @@ import pytest
 from tests.chaos.vitals import IS_LONG_RUN
 
 VARIABLE = "PENSTOCK_SPARK_KAFKA_JARS"
-FETCH_SECONDS_MAX = 60
+FETCH_SECONDS_MAX = 180
 ARTIFACTS = (
     "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
