@@ -26,6 +26,10 @@ def describe(admin: Admin, group: str, topic: str) -> None:
     assert admin.describe_group(group).state == "empty"
 
 
+def list_all(admin: Admin, group: str, topic: str) -> None:
+    assert group in {each.group_id for each in admin.list_groups()}
+
+
 def delete(admin: Admin, group: str, topic: str) -> None:
     admin.delete_groups(group)
 
@@ -37,6 +41,7 @@ CALLS: list[tuple[Call, str]] = [
     (find, "DescribeGroups"),
     (reset, "OffsetCommit"),
     (describe, "DescribeGroups"),
+    (list_all, "ListGroups"),
     (delete, "DeleteGroups"),
 ]
 """With the request that a coordinator is asked by first. That of committed offsets must never come first: to

@@ -33,20 +33,25 @@ from penstock.client.trouble import logger
 ResetTarget = OffsetResetPolicy | str | datetime | int
 """The earliest or latest message, the first one since a moment, or an offset."""
 
+_ALL = "all groups"
+
 
 class GroupAdmin(TopicAdmin):
     """The part of an administrator that is about groups."""
 
     def list_groups(self, *, timeout: float | None = None) -> list[GroupListing]:
-        """All groups, by name."""
-        answer = self._ask(
-            "list groups", lambda seconds: self._raw().list_consumer_groups(request_timeout=seconds), timeout
+        """All groups, by name; every broker that is there has told of its own."""
+        answers = self._ask_each(
+            "list groups",
+            lambda seconds: {_ALL: self._raw().list_consumer_groups(request_timeout=seconds)},
+            timeout,
+            error_in=_error_in_listing,
         )
         found = [
             GroupListing(
                 group_id=each.group_id, state=each.state.name.lower(), protocol=each.type.name.lower()
             )
-            for each in answer.valid
+            for each in answers[_ALL].valid
         ]
         return sorted(found, key=lambda each: each.group_id)
 
@@ -181,6 +186,11 @@ def _specification(at: OffsetResetPolicy | str | datetime) -> Any:
     if at == OffsetResetPolicy.LATEST:
         return OffsetSpec.latest()
     raise ConfigurationError(f"{at!r} is not allowed: give 'earliest', 'latest', an offset or a datetime")
+
+
+def _error_in_listing(answer: Any) -> PenstockClientError | None:
+    """The first broker's that has one: the groups that it coordinates are missing."""
+    return error_from(answer.errors[0], doing="list groups") if answer.errors else None
 
 
 def _error_in(answer: Any, *, doing: str) -> PenstockClientError | None:
