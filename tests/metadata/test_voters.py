@@ -50,14 +50,34 @@ def test_three_brokers_have_three_voters_one_change_at_a_time() -> None:
 
 def test_five_brokers_have_five_voters_if_that_is_wanted() -> None:
     assert plan(cluster(5), [ONE, TWO, THREE], most=5) == add(FOUR)
+    assert plan(cluster(5), [ONE, TWO, THREE, FOUR], most=5) == add(FIVE)
     assert plan(cluster(4), [ONE, TWO, THREE], most=5) is None
     assert plan(cluster(9), [ONE, TWO, THREE, FOUR, FIVE], most=5) is None
 
 
 def test_only_brokers_that_live_and_have_caught_up_become_voters() -> None:
-    assert plan(cluster(3), [ONE], caught_up=[ONE, THREE]) == add(THREE)
-    assert plan(cluster(3), [ONE], caught_up=[ONE]) is None
-    assert plan(cluster(3, two=make_broker(2, fenced=True)), [ONE]) == add(THREE)
+    assert plan(cluster(4), [ONE], caught_up=[ONE, THREE, FOUR]) == add(THREE)
+    assert plan(cluster(4), [ONE, THREE], caught_up=[ONE, THREE]) is None
+    assert plan(cluster(4, two=make_broker(2, fenced=True)), [ONE]) == add(THREE)
+
+
+def test_quorum_does_not_begin_to_grow_if_it_would_stay_even() -> None:
+    assert plan(cluster(3), [ONE], caught_up=[ONE, TWO]) is None
+    assert plan(cluster(3, three=make_broker(3, fenced=True)), [ONE]) is None
+    assert plan(cluster(4), [ONE], caught_up=[ONE, TWO, FOUR]) == add(TWO)
+
+
+def test_quorum_that_can_grow_no_further_becomes_odd_again() -> None:
+    image = cluster(3, three=make_broker(3, fenced=True))
+    assert plan(image, [ONE, TWO]) == remove(TWO)
+    assert plan(image, [ONE, TWO], leader=TWO) == remove(ONE)
+    image = cluster(5, five=make_broker(5, fenced=True))
+    assert plan(image, [ONE, TWO, THREE, FOUR], most=5) == remove(FOUR)
+
+
+def test_quorum_stays_even_while_one_of_it_is_dead() -> None:
+    image = cluster(4, two=make_broker(2, fenced=True), four=make_broker(4, fenced=True))
+    assert plan(image, [ONE, TWO], caught_up=[ONE]) is None
 
 
 def test_broker_in_another_rack_is_preferred() -> None:

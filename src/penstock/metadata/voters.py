@@ -1,10 +1,12 @@
 """Who decides on metadata: the next change of the quorum's voters, if one is due.
 
 One voter while there are fewer than three brokers, three from three on, five from five on if that is wanted:
-always an odd number, since an even one dies of as few losses as the odd one below it. Only brokers that live
-and have caught up become voters, in different racks as far as that goes; a voter that is being emptied, or is
-forgotten, is replaced. A voter that is merely dead is not: it may come back, and to change the quorum while
-part of it is missing is how majorities get lost. One change at a time; the caller asks again when it is done.
+always an odd number, since an even one dies of as few losses as the odd one below it. So from an odd number
+the quorum grows only if enough brokers are at hand for the next one, and if the last of them dies on the way,
+it shrinks again. Only brokers that live and have caught up become voters, in different racks as far as that
+goes; a voter that is being emptied, or is forgotten, is replaced. A voter that is merely dead is not: it may
+come back, and to change the quorum while part of it is missing is how majorities get lost. One change at a
+time; the caller asks again when it is done.
 """
 
 from collections.abc import Collection
@@ -48,15 +50,21 @@ def plan_voters(
     staying = [node_id for node_id in voters if not _is_leaving(image, node_id)]
     wanted = _wanted_count(image, voters_max)
     if len(staying) < wanted:
-        added = _next_voter(image, voters, caught_up)
-        if added is not None:
+        candidates = _candidates(image, voters, caught_up)
+        if len(candidates) >= 1 + len(staying) % 2:
+            added = _next_voter(image, voters, candidates)
             return AddVoter(node_id=added, directory_id=image.brokers[added].directories[0])
     leaving = [node_id for node_id in sorted(voters) if node_id not in staying]
     if leaving and staying:
         return RemoveVoter(node_id=_leader_last(leaving, leader)[0])
-    if len(staying) > wanted:
+    if len(staying) > wanted or _is_stuck(image, staying):
         return RemoveVoter(node_id=_least_needed(image, staying, leader))
     return None
+
+
+def _is_stuck(image: ClusterImage, voters: list[NodeId]) -> bool:
+    """Whether all of an even number of voters live, and nobody else does who could make it odd."""
+    return bool(voters) and len(voters) % 2 == 0 and set(voters) == set(usable_brokers(image))
 
 
 def _wanted_count(image: ClusterImage, voters_max: int) -> int:
@@ -75,16 +83,19 @@ def _is_leaving(image: ClusterImage, node_id: NodeId) -> bool:
     return broker is None or broker.is_cordoned
 
 
-def _next_voter(
+def _candidates(
     image: ClusterImage, voters: Collection[NodeId], caught_up: Collection[NodeId]
-) -> NodeId | None:
-    racks = {image.brokers[node_id].rack for node_id in voters if node_id in image.brokers}
-    candidates = (
+) -> list[NodeId]:
+    return [
         node_id
         for node_id in usable_brokers(image)
         if node_id not in voters and node_id in caught_up and image.brokers[node_id].directories
-    )
-    return min(candidates, key=lambda id: (image.brokers[id].rack in racks, id), default=None)
+    ]
+
+
+def _next_voter(image: ClusterImage, voters: Collection[NodeId], candidates: list[NodeId]) -> NodeId:
+    racks = {image.brokers[node_id].rack for node_id in voters if node_id in image.brokers}
+    return min(candidates, key=lambda id: (image.brokers[id].rack in racks, id))
 
 
 def _least_needed(image: ClusterImage, voters: list[NodeId], leader: NodeId) -> NodeId:
