@@ -122,8 +122,9 @@ class Controller(RuleBasedStateMachine):
     @precondition(lambda self: len(self.image.brokers) > 3)
     @rule(number=NUMBERS)
     def forget(self, number: int) -> None:
-        request = UnregisterBrokerRequest(broker_id=self.some_broker(number))
-        self.append(unregister_broker(self.image, request).records)
+        broker_id = self.some_broker(number)
+        self.append(fence(self.image, broker_id))
+        self.append(unregister_broker(self.image, UnregisterBrokerRequest(broker_id=broker_id)).records)
 
     @rule(place=NUMBERS, members=st.lists(NUMBERS, max_size=4))
     def alter(self, place: int, members: list[int]) -> None:

@@ -74,13 +74,23 @@ def test_forgotten_broker_is_in_sync_with_nothing_and_not_eligible() -> None:
     image = make_image(
         make_partition(), make_partition(isr=(2,), elr=(1,)), configs={"min.insync.replicas": "2"}
     )
+    image = image.apply(fence(image, ONE))
     result = unregister_broker(image, UnregisterBrokerRequest(broker_id=1))
+    assert result.response.error_code == ErrorCode.NONE
     after = image.apply(result.records)
     first, second = after.topics["orders"].partitions
     assert (first.isr, first.leader) == ((TWO, THREE), TWO)
     assert second.eligible_leader_replicas == ()
     assert ONE not in after.brokers
     assert ONE in first.replicas
+
+
+def test_broker_that_lives_is_not_forgotten_with_what_only_it_has() -> None:
+    image = make_image(make_partition((1,)))
+    result = unregister_broker(image, UnregisterBrokerRequest(broker_id=1))
+    assert result.records == ()
+    assert result.response.error_code == ErrorCode.INVALID_REQUEST
+    assert "penstock broker decommission 1" in (result.response.error_message or "")
 
 
 def test_unknown_broker_cannot_be_forgotten() -> None:

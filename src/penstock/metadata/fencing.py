@@ -70,15 +70,26 @@ def begin_controlled_shutdown(image: ClusterImage, node_id: NodeId) -> Records:
 def unregister_broker(
     image: ClusterImage, request: UnregisterBrokerRequest
 ) -> Result[UnregisterBrokerResponse]:
-    """Forget a broker. Its replicas stay in the sets of replicas, for a move to take them away."""
+    """Forget a broker that is gone. Its replicas stay in the sets of replicas, for a move to take them away.
+
+    What it had counts as lost. Of a broker that lives that would be wrong, and whatever only it has would be
+    led by nobody when it comes back a moment later.
+    """
     broker = image.brokers.get(NodeId(request.broker_id))
     if broker is None:
         message = f"Broker ID {request.broker_id} is not currently registered."
-        response = UnregisterBrokerResponse(
-            error_code=ErrorCode.BROKER_ID_NOT_REGISTERED, error_message=message
+        return _not_unregistered(ErrorCode.BROKER_ID_NOT_REGISTERED, message)
+    if not broker.is_fenced:
+        message = (
+            f"Broker {request.broker_id} lives: stop it first, or empty it with "
+            f"`penstock broker decommission {request.broker_id}`."
         )
-        return Result(records=(), response=response)
+        return _not_unregistered(ErrorCode.INVALID_REQUEST, message)
     return Result(records=forget(image, broker), response=UnregisterBrokerResponse())
+
+
+def _not_unregistered(code: ErrorCode, message: str) -> Result[UnregisterBrokerResponse]:
+    return Result(records=(), response=UnregisterBrokerResponse(error_code=code, error_message=message))
 
 
 def forget(image: ClusterImage, broker: BrokerImage) -> Records:

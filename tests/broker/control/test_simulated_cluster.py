@@ -239,12 +239,23 @@ def test_broker_that_was_decommissioned_while_it_was_down_does_not_come_back() -
         assert NodeId(4) not in cluster.image.brokers
 
 
-def test_unregistered_broker_that_lives_comes_back() -> None:
+def test_broker_that_lives_is_not_unregistered_and_one_that_was_silent_comes_back() -> None:
     with simulated(3) as cluster:
+        cluster.until(lambda: cluster.voters() == [1, 2, 3])
         victim = next(node for node in cluster.nodes if node.broker is not cluster.controller)
+        asked = next(node for node in cluster.nodes if node.broker is cluster.controller)
         assert victim.broker is not None
         node_id, epoch = victim.broker.node_id, victim.broker.broker_epoch
-        assert cluster.ask(victim, UnregisterBrokerRequest(broker_id=node_id)).error_code == 0
+        refused = cluster.ask(victim, UnregisterBrokerRequest(broker_id=node_id))
+        assert refused.error_code == ErrorCode.INVALID_REQUEST
+        assert f"penstock broker decommission {node_id}" in refused.error_message
+        assert victim.broker.broker_epoch == epoch
+
+        victim.pause()
+        cluster.until(lambda: not cluster.is_live(node_id))
+        assert cluster.ask(asked, UnregisterBrokerRequest(broker_id=node_id)).error_code == 0
+        assert node_id not in cluster.image.brokers
+        victim.resume()
         cluster.until(lambda: cluster.is_live(node_id))
         assert victim.broker.broker_epoch > epoch
 

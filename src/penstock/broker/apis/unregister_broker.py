@@ -4,8 +4,10 @@ Version 0.
 
 Behaviour
     - Its replicas stay named where they are; the controller moves them to others by and by.
-    - A broker that lives registers again at once; to empty one that lives there is DecommissionBroker. One
-      that does not live can only come back with an empty directory.
+    - A process that is forgotten while nobody hears it registers again when it is heard, and a new one can
+      only come with an empty directory. What the broker had counts as lost in both cases.
+    - INVALID_REQUEST for a broker that lives, which Kafka would forget; to empty one there is
+      DecommissionBroker.
     - BROKER_ID_NOT_REGISTERED when there is no such broker.
 """
 
