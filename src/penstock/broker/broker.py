@@ -62,7 +62,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import BrokerEndpoint
 from penstock.metadata.replication_rules import agreed_defaults, overruled_settings
 from penstock.metadata.result import Result
-from penstock.model.errors import ApiError, FlushFailedError, OperatingError, StorageError
+from penstock.model.errors import ApiError, FlushFailedError, OperatingError
 from penstock.model.ids import NodeId
 from penstock.storage.broker_epoch import LastRegistration, read_last_registration, write_last_registration
 from penstock.storage.filesystem import FileSystem
@@ -94,7 +94,7 @@ class Broker(BrokerDisk):
         filesystem: FileSystem,
         clock: Clock,
         entropy: Entropy,
-        on_fatal: Callable[[StorageError], None],
+        on_fatal: Callable[[Exception], None],
         workers: BlockingWorkers | None = None,
         descriptors: DescriptorFlusher | None = None,
         interceptor: Callable[[Requests], Requests] | None = None,
@@ -107,7 +107,7 @@ class Broker(BrokerDisk):
         self.filesystem = filesystem
         self.data_directory = data_directory
         self.fail = on_fatal
-        self.tasks = Tasks(loop)
+        self.tasks = Tasks(loop, on_bug=on_fatal)
         self.deadlines = Deadlines(loop)
         self.workers = WorkerThreads(loop) if workers is None else workers
         self._kernel_flusher = self._open_kernel_flusher()
@@ -203,7 +203,7 @@ class Broker(BrokerDisk):
             raise
         self.quorum = await self._open_quorum(identity)
         await self.server.accept()
-        self.tasks.start(self.server.watch(), name="watch connections")
+        self.tasks.start_duty(self.server.watch(), name="watch connections")
         self.controller.start()
         await self.quorum.start()
         await self._catch_up()
@@ -212,13 +212,13 @@ class Broker(BrokerDisk):
         await self.membership.register()
         # What the last process here led, this one does not: roles begin with the registration.
         self.follower.begin(image, offset)
-        self.tasks.start(self.follower.run(), name="follow the image")
+        self.tasks.start_duty(self.follower.run(), name="follow the image")
         self.replication.start()
         await self.membership.enter()
         self.is_ready = True
-        self.tasks.start(self.membership.run(), name="send heartbeats")
-        self.tasks.start(Housekeeping(self).run(), name="housekeeping")
-        self.tasks.start(self.cleaner.run(), name="compact logs")
+        self.tasks.start_duty(self.membership.run(), name="send heartbeats")
+        self.tasks.start_duty(Housekeeping(self).run(), name="housekeeping")
+        self.tasks.start_duty(self.cleaner.run(), name="compact logs")
         logger.info(
             "started",
             extra={

@@ -1,8 +1,9 @@
 """A broker as a process: limits, signals, the ready line, and how it ends.
 
 The process ends in one of five ways: told to stop (0), sent home by its cluster, which has taken everything
-from it (0), unable to start (1), a bug (1), a failed flush (74).
-After a failed flush nothing may be acknowledged, written or tidied up any more, so that end is immediate.
+from it (0), unable to start or to go on (1), a bug (1), a failed flush (74).
+After a failed flush nothing may be acknowledged, written or tidied up any more, so that end is immediate; so
+is the one after a bug in one of the broker's duties, for which others would wait in vain.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from penstock.broker.logging.log_settings import log_settings
 from penstock.broker.logging.process_log import ProcessLog
 from penstock.broker.metrics.service import MetricsService
 from penstock.config.broker_config import BrokerConfig
-from penstock.model.errors import OperatingError, StorageError
+from penstock.model.errors import CorruptLogError, OperatingError, StorageError
 from penstock.storage.faulty_filesystem import with_failpoints
 from penstock.storage.flush_failures import EXIT_CODE as FLUSH_FAILED_EXIT_CODE
 from penstock.storage.flush_failures import record_flush_failure
@@ -79,7 +80,16 @@ async def _run(
     filesystem = with_failpoints(RealFileSystem(), os.environ)
     clock = SystemClock()
 
-    def end_at_once(error: StorageError) -> None:
+    def end_at_once(error: Exception) -> None:
+        if not isinstance(error, StorageError):
+            logger.critical("a bug, ending now", exc_info=error)
+            log.flush()
+            os._exit(1)
+        if isinstance(error, CorruptLogError):
+            # No reason to stay down: the next start repairs what is damaged, or refuses to begin.
+            logger.critical("metadata is damaged, ending now", extra={"reason": str(error)})
+            log.flush()
+            os._exit(1)
         logger.critical("flush failed, ending now", extra={"reason": str(error)})
         log.flush()
         record_flush_failure(filesystem, data_directory, clock.wall_ms())

@@ -206,9 +206,10 @@ class BrokerThread:
         await self._told_to_stop.wait()
         await broker.stop()
 
-    def _fail(self, error: StorageError) -> None:
-        """A flush failed: a process would end here and now."""
-        logger.critical("flush failed, ending now", extra={"reason": str(error)})
+    def _fail(self, error: Exception) -> None:
+        """A flush failed, or a bug was met: a process would end here and now."""
+        what = "flush failed" if isinstance(error, StorageError) else "a bug"
+        logger.critical("%s, ending now", what, extra={"reason": str(error)})
         self._loop.call_soon(self._die)
 
     def _die(self) -> None:

@@ -11,7 +11,6 @@ from penstock.broker.clock import SystemClock
 from penstock.broker.dispatch import awaited_handler
 from penstock.broker.entropy import SystemEntropy
 from penstock.config.sources import load_broker_config
-from penstock.model.errors import StorageError
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.wire.api_keys import APIS, ApiKey
 from penstock.wire.framing import RequestHeader
@@ -51,7 +50,7 @@ async def living_broker(disk: MemoryFileSystem, **settings: str) -> AsyncIterato
 async def living(kind: type[B], disk: MemoryFileSystem, **settings: str) -> AsyncIterator[B]:
     """A broker of some class."""
     flags = {"listeners": "PLAINTEXT://127.0.0.1:0", "offsets.topic.num.partitions": "2", **settings}
-    failures: list[StorageError] = []
+    failures: list[Exception] = []
     broker = kind(
         load_broker_config(flags=flags),
         data_directory="/data",

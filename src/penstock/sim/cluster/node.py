@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from penstock.broker.broker import Broker
 from penstock.config.sources import load_broker_config
-from penstock.model.errors import PenstockError, StorageError
+from penstock.model.errors import CorruptLogError, PenstockError, StorageError
 from penstock.sim.network.network import Network
 from penstock.sim.runtime.clock import SimulatedClock
 from penstock.sim.runtime.descriptor_flusher import SimulatedDescriptorFlusher
@@ -218,9 +218,10 @@ class Node:
             flags["controller.quorum.bootstrap.servers"] = ",".join(self.settings.others)
         return flags
 
-    def _fail(self, error: StorageError) -> None:
-        """As a process does after a failed flush: note it, and end at once."""
-        if self._clock is not None:
+    def _fail(self, error: Exception) -> None:
+        """As a process does after a failed flush, which it notes, and after a bug: end at once."""
+        is_of_flush = isinstance(error, StorageError) and not isinstance(error, CorruptLogError)
+        if self._clock is not None and is_of_flush:
             record_flush_failure(self.disk, DATA_DIRECTORY, self._clock.wall_ms())
         self._exit(f"fails: {error}")
 
