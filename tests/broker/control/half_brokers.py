@@ -65,6 +65,9 @@ class HalfBroker:
         self.log_directory = Directory(node_id)
         self.endpoints = (BrokerEndpoint(name="PLAINTEXT", host=f"host{node_id}", port=9000 + node_id),)
         self.partitions = Partitions()
+        #: What would have ended the process.
+        self.failures: list[Exception] = []
+        self.fail = self.failures.append
         #: What would be on disk.
         self.last_registration = LastRegistration()
         self.quorum = InstantQuorum(image, key=ReplicaKey(self.node_id, directory_of(node_id)))

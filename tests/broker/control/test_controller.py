@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from tests.broker.control.standing_in import InstantQuorum, MovedClock, until
 from tests.metadata.cluster import (
+    FOUR,
     ONE,
     THREE,
     TWO,
@@ -24,7 +25,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import NodeId
-from penstock.model.limits import SUSPICION_MS
+from penstock.model.limits import ELECTIONS_PER_UPKEEP_MAX, SUSPICION_MS
 from penstock.raft.replica import ReplicaKey, Voter
 from penstock.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from penstock.wire.messages.alter_partition import AlterPartitionRequest
@@ -287,6 +288,17 @@ def test_leadership_goes_back_to_preferred_replicas_when_it_is_time() -> None:
     asyncio.run(run())
 
 
+def test_leadership_of_more_partitions_than_are_changed_at_once_goes_back_without_a_pause() -> None:
+    async def run() -> None:
+        many = [make_partition(leader=2) for _ in range(2 * ELECTIONS_PER_UPKEEP_MAX + 1)]
+        async with office(make_image(*many)) as made:
+            made.controller.leadership_changed()
+            made.clock.seconds += 60
+            await until(lambda: {each.leader for each in made.image.topics["orders"].partitions} == {ONE})
+
+    asyncio.run(run())
+
+
 def test_third_broker_makes_three_voters() -> None:
     async def run() -> None:
         async with office(make_image()) as made:
@@ -304,14 +316,15 @@ def test_third_broker_makes_three_voters() -> None:
 
 def test_broker_far_behind_does_not_become_a_voter() -> None:
     async def run() -> None:
-        async with office(make_image()) as made:
+        async with office(make_image(brokers=[make_broker(number) for number in (1, 2, 3, 4)])) as made:
             made.quorum.applied_offset = 10_000
             made.quorum.observers = [
                 QuorumMember(node_id=TWO, directory_id=directory_of(2), log_end_offset=100),
                 QuorumMember(node_id=THREE, directory_id=directory_of(3), log_end_offset=9_999),
+                QuorumMember(node_id=FOUR, directory_id=directory_of(4), log_end_offset=9_999),
             ]
-            await until(lambda: len(made.quorum.voters) == 2)
-            assert made.controller.voters == (ONE, THREE)
+            await until(lambda: len(made.quorum.voters) == 3)
+            assert made.controller.voters == (ONE, THREE, FOUR)
 
     asyncio.run(run())
 

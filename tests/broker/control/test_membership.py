@@ -17,18 +17,18 @@ from tests.metadata.cluster import (
     only,
 )
 
+from penstock.broker.control.membership import LEAVE_SECONDS_MAX
 from penstock.metadata.decommission import decommission_broker
-from penstock.metadata.fencing import fence, unregister_broker
+from penstock.metadata.fencing import fence, forget
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import PartitionRecord
 from penstock.metadata.result import Result
-from penstock.model.errors import OperatingError
-from penstock.model.ids import TopicId
+from penstock.model.errors import DiskFullError, FlushFailedError, OperatingError
+from penstock.model.ids import NodeId, TopicId
 from penstock.raft.replica import ReplicaKey, Voter
 from penstock.storage.broker_epoch import LastRegistration
 from penstock.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from penstock.wire.messages.decommission_broker import DecommissionBrokerRequest
-from penstock.wire.messages.unregister_broker import UnregisterBrokerRequest
 
 KNOWN = LastRegistration(epoch=12)
 LED_BY_TWO = make_partition((1, 2, 3), isr=(2,))
@@ -54,6 +54,11 @@ async def members(
 
 async def change(broker: HalfBroker, result: Result[object]) -> None:
     await broker.quorum.submit(lambda image: result)
+
+
+async def be_forgotten(controller: HalfBroker, node_id: NodeId) -> None:
+    records = forget(controller.image, controller.image.brokers[node_id])
+    await change(controller, Result(records=records, response=None))
 
 
 async def come(broker: HalfBroker) -> None:
@@ -170,7 +175,7 @@ def test_broker_that_was_forgotten_registers_again() -> None:
         async with members() as (one, two):
             await come(two)
             epoch = two.membership.epoch
-            await change(one, unregister_broker(one.image, UnregisterBrokerRequest(broker_id=2)))
+            await be_forgotten(one, TWO)
             await until(lambda: TWO in one.image.brokers and not one.image.brokers[TWO].is_fenced)
             assert two.membership.epoch == one.image.brokers[TWO].epoch > epoch
             assert not two.membership.was_sent_home.is_set()
@@ -200,7 +205,7 @@ def test_broker_that_is_forgotten_before_it_has_heard_of_its_epoch_goes_home() -
             async def forget_meanwhile(registration: LastRegistration) -> None:
                 await remember(registration)
                 if registration.epoch > KNOWN.epoch:
-                    await change(one, unregister_broker(one.image, UnregisterBrokerRequest(broker_id=2)))
+                    await be_forgotten(one, TWO)
 
             two.remember_registration = forget_meanwhile  # type: ignore[method-assign]
             async with asyncio.timeout(WAIT_SECONDS):
@@ -217,8 +222,60 @@ def test_forgotten_broker_that_may_not_come_back_goes_home() -> None:
         async with members() as (one, two):
             await come(two)
             two.cluster_id = "elsewhere"
-            await change(one, unregister_broker(one.image, UnregisterBrokerRequest(broker_id=2)))
+            await be_forgotten(one, TWO)
             await until(lambda: two.membership.was_sent_home.is_set())
+
+    asyncio.run(run())
+
+
+def test_forgotten_broker_that_goes_home_asks_nobody_for_leave() -> None:
+    async def run() -> None:
+        async with members() as (one, two):
+            await come(two)
+            two.cluster_id = "elsewhere"
+            await be_forgotten(one, TWO)
+            await until(lambda: two.membership.was_sent_home.is_set())
+            async with asyncio.timeout(LEAVE_SECONDS_MAX / 2):
+                await two.membership.leave()
+
+    asyncio.run(run())
+
+
+def test_forgotten_broker_whose_disk_is_full_registers_when_there_is_room() -> None:
+    async def run() -> None:
+        async with members() as (one, two):
+            await come(two)
+            remember = two.remember_registration
+            refused: list[LastRegistration] = []
+
+            async def refuse_twice(registration: LastRegistration) -> None:
+                if len(refused) < 2:
+                    refused.append(registration)
+                    raise DiskFullError("no room")
+                await remember(registration)
+
+            two.remember_registration = refuse_twice  # type: ignore[method-assign]
+            await be_forgotten(one, TWO)
+            await until(lambda: TWO in one.image.brokers and not one.image.brokers[TWO].is_fenced)
+            assert len(refused) == 2
+            assert not two.membership.was_sent_home.is_set()
+
+    asyncio.run(run())
+
+
+def test_forgotten_broker_whose_flush_fails_ends_as_after_any_failed_flush() -> None:
+    async def run() -> None:
+        async with members() as (one, two):
+            await come(two)
+
+            async def fail(registration: LastRegistration) -> None:
+                raise FlushFailedError("broker-epoch")
+
+            two.remember_registration = fail  # type: ignore[method-assign]
+            await be_forgotten(one, TWO)
+            await until(lambda: bool(two.failures))
+            assert [type(failure) for failure in two.failures] == [FlushFailedError]
+            assert not two.membership.was_sent_home.is_set()
 
     asyncio.run(run())
 

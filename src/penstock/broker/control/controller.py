@@ -20,6 +20,7 @@ from penstock.broker.control.voter_changes import change_voters
 from penstock.metadata.alter_partition import alter_partition
 from penstock.metadata.broker_registration import register_in_cluster
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.leader_election import preferred_elections
 from penstock.metadata.liveness import BrokerLiveness
 from penstock.metadata.producer_ids import allocate_block
 from penstock.metadata.result import Result
@@ -83,9 +84,9 @@ class Controller:
     def start(self) -> None:
         """Be ready to take office."""
         tasks = self._broker.tasks
-        tasks.start(self._while_active(self._watch), name="watch brokers")
-        tasks.start(self._while_active(self._keep_up), name="keep the cluster up")
-        tasks.start(self._while_active(self._choose_voters), name="choose voters")
+        tasks.start_duty(self._while_active(self._watch), name="watch brokers")
+        tasks.start_duty(self._while_active(self._keep_up), name="keep the cluster up")
+        tasks.start_duty(self._while_active(self._choose_voters), name="choose voters")
 
     def leadership_changed(self) -> None:
         """Take office, or leave it."""
@@ -181,7 +182,8 @@ class Controller:
         if not _is_same(state, self._kept_up):
             await self._broker.quorum.submit(partial(self._decide_upkeep, self._rules(state[2])))
             self._kept_up = state
-            if state[2]:
+            # So many at once are enough: where more are due, the next look goes on with them.
+            if state[2] and not preferred_elections(self._broker.image, limit=1):
                 self._elected_at = self._broker.clock.monotonic()
         await asyncio.sleep(UPKEEP_SECONDS)
 

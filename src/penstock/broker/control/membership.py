@@ -21,7 +21,7 @@ from penstock.broker.peers.peer_error import PeerError
 from penstock.metadata.broker_image import BrokerImage
 from penstock.metadata.features import supported_features
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, OperatingError
+from penstock.model.errors import ApiError, FlushFailedError, OperatingError, StorageError
 from penstock.model.ids import TopicId
 from penstock.storage.broker_epoch import LastRegistration
 from penstock.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
@@ -214,17 +214,25 @@ class Membership:
         """The cluster does not know this process any more: it either was sent home, or registers again."""
         if self._was_emptied:
             logger.warning("the cluster has emptied and forgotten this broker")
-            self._may_stop.set()
-            self.was_sent_home.set()
+            self._go_home()
             return
         if self._wants_to_stop:
             return
         logger.warning("the cluster has forgotten this process, registering again")
         try:
             await self._register(self._previous_epoch() if is_known else UNREGISTERED)
+        except FlushFailedError as error:
+            self._broker.fail(error)
+        except StorageError as error:
+            logger.error("not registered again yet", extra={"reason": str(error)})
         except OperatingError as error:
             logger.error("there is no way back", extra={"reason": str(error)})
-            self.was_sent_home.set()
+            self._go_home()
+
+    def _go_home(self) -> None:
+        """Nobody will ever answer this process again: it ends without asking for leave."""
+        self._may_stop.set()
+        self.was_sent_home.set()
 
     def leadership_changed(self) -> None:
         """Somebody else may be in office, who has not heard of us yet: do not let it wait."""
