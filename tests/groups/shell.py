@@ -109,8 +109,13 @@ class Shell:
         return token not in self.answers
 
     def delete_topics(self, *names: str) -> None:
-        self.take(self.shard.handle(TopicsDeleted(topics=names), Millis(self.now)))
+        self.begin_to_forget(*names)
         self.wait(0)
+
+    def begin_to_forget(self, *names: str) -> None:
+        """Say that topics are gone, and leave the shard no time to do anything about it."""
+        deleted = {name: self.topics.id_of(name) for name in names}
+        self.take(self.shard.handle(TopicsDeleted(topics=deleted), Millis(self.now)))
 
     def change_topics(self, topics: FixedTopics) -> None:
         """The broker has learned of other topics."""

@@ -118,6 +118,15 @@ def test_offset_of_a_deleted_topic_is_not_that_of_a_new_one_of_the_same_name(she
     assert by_id(shell, topics.id_of("orders")).committed_offset == -1
 
 
+@pytest.mark.parametrize("counts", [{"first": 1, "orders": 4}, {"first": 1}], ids=["made anew", "gone"])
+def test_offset_of_a_deleted_topic_is_none_by_name_either(shell: Shell, counts: dict[str, int]) -> None:
+    shell.shard.use_topics(FixedTopics(counts))
+    topic = OffsetFetchRequestTopic(name="orders", partition_indexes=(0, 2))
+    request = OffsetFetchRequest(group_id=GROUP, topics=(topic,))
+    response = shell.ask(OffsetFetchResponse, request, version=7)
+    assert response == OffsetFetchResponse(topics=(old_topic("orders", (0, -1), (2, -1)),))
+
+
 def test_all_topics_by_id_leaves_out_those_without_one(shell: Shell) -> None:
     shell.shard.use_topics(FixedTopics({"orders": 4}))
     request = OffsetFetchRequest(groups=(OffsetFetchRequestGroup(group_id=GROUP, topics=None),))

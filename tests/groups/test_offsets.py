@@ -3,17 +3,24 @@ import pytest
 from penstock.groups.offsets import Offsets
 from penstock.groups.records import OffsetCommitKey, OffsetCommitValue
 from penstock.model.errors import InvariantError
-from penstock.model.ids import TopicPartition
+from penstock.model.ids import ZERO_TOPIC_ID, TopicId, TopicPartition
 
 GROUP = "readers"
 FIRST, SECOND = TopicPartition("orders", 0), TopicPartition("orders", 1)
+FORMER, LATER = TopicId(b"former" + bytes(10)), TopicId(b"later" + bytes(11))
 
 
 def replay(
-    offsets: Offsets, partition: TopicPartition, committed: int | None, *, at: int, producer_id: int = -1
+    offsets: Offsets,
+    partition: TopicPartition,
+    committed: int | None,
+    *,
+    at: int,
+    producer_id: int = -1,
+    topic_id: TopicId = ZERO_TOPIC_ID,
 ) -> None:
     key = OffsetCommitKey(group_id=GROUP, topic=partition.topic, partition=partition.partition)
-    value = None if committed is None else OffsetCommitValue(offset=committed)
+    value = None if committed is None else OffsetCommitValue(offset=committed, topic_id=topic_id)
     offsets.replay(key, value, offset=at, producer_id=producer_id)
     offsets.validate()
 
@@ -86,6 +93,18 @@ def test_partitions_are_listed_once_and_in_order() -> None:
     assert list(offsets.of_group(GROUP)) == [SECOND]
     assert offsets.group_ids() == {GROUP}
     assert offsets.has_open_transaction(GROUP)
+
+
+def test_topics_are_told_apart_by_their_ids_whether_offsets_are_committed_or_wait() -> None:
+    offsets = Offsets()
+    assert offsets.topics() == set()
+    assert offsets.topic_ids(GROUP, FIRST) == set()
+    replay(offsets, FIRST, 5, at=0, topic_id=FORMER)
+    replay(offsets, FIRST, 5, at=1, producer_id=7, topic_id=LATER)
+    replay(offsets, SECOND, 5, at=2, producer_id=7)
+    assert offsets.topic_ids(GROUP, FIRST) == {FORMER, LATER}
+    assert offsets.topic_ids(GROUP, SECOND) == {ZERO_TOPIC_ID}
+    assert offsets.topics() == {("orders", FORMER), ("orders", LATER), ("orders", ZERO_TOPIC_ID)}
 
 
 def test_validation_notices_a_wrong_index() -> None:

@@ -16,7 +16,7 @@ from penstock.coordinator.events import RequestReceived, TopicsDeleted
 from penstock.coordinator.outcome import NOTHING, CoordinatorRecord
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError
-from penstock.model.ids import Millis, TopicPartition
+from penstock.model.ids import Millis, TopicId, TopicPartition
 from penstock.transactions.encoding import to_record
 from penstock.transactions.events import MarkersWritten
 from penstock.transactions.state import TransactionState
@@ -89,9 +89,9 @@ def test_report_of_partitions_that_were_not_ordered_is_ignored(decided: Coordina
 
 
 def test_deleted_topics_need_no_markers(decided: Coordinator) -> None:
-    assert decided.handle(TopicsDeleted(topics=["unrelated"])) is NOTHING
-    assert decided.handle(TopicsDeleted(topics=[PAYMENTS.topic])) is NOTHING
-    decided.handle(TopicsDeleted(topics=[ORDERS.topic]))
+    assert decided.handle(TopicsDeleted(topics={"unrelated": TopicId(b"u" * 16)})) is NOTHING
+    assert decided.handle(TopicsDeleted(topics={PAYMENTS.topic: TopicId(b"p" * 16)})) is NOTHING
+    decided.handle(TopicsDeleted(topics={ORDERS.topic: TopicId(b"o" * 16)}))
     assert decided.current.state is COMPLETE_COMMIT
 
 

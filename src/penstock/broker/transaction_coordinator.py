@@ -6,7 +6,7 @@ request that brokers send each other, AddPartitionsToTxn.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.coordinator import Coordinator
@@ -22,7 +22,7 @@ from penstock.coordinator.events import TopicsDeleted
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
-from penstock.model.ids import TopicPartition
+from penstock.model.ids import TopicId, TopicPartition
 from penstock.model.names import TRANSACTIONS_TOPIC
 from penstock.model.patterns import compile_pattern
 from penstock.storage.producer_state import stale_epoch
@@ -185,7 +185,7 @@ def transaction_settings(config: BrokerConfig, *, offsets_partition_count: int) 
     )
 
 
-def _follow(host: ShardHost, image: ClusterImage, gone: Sequence[str]) -> None:
+def _follow(host: ShardHost, image: ClusterImage, gone: Mapping[str, TopicId]) -> None:
     """What is gone needs no marker; a shard that loads finds out by itself."""
     if gone:
         host.tell(TopicsDeleted(topics=gone))

@@ -1,8 +1,9 @@
 """What a shard can be told."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from penstock.model.ids import TopicId
 from penstock.wire.schema import Struct
 
 
@@ -24,6 +25,10 @@ class RequestReceived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicsDeleted:
-    """These topics are gone, and with them whatever was remembered about them."""
+    """These topics are gone, and with them whatever was remembered about them.
 
-    topics: Collection[str]
+    There may be others of the same names by now: what is known of those stays.
+    """
+
+    #: Their ids by their names.
+    topics: Mapping[str, TopicId]

@@ -3,7 +3,8 @@
 Behaviour: a partition without an offset is no error, and neither is a group that nobody has heard of: both
 answer with offset -1. Without a list of topics all offsets of the group are meant. With ``require_stable``
 an offset that an open transaction may still change answers UNSTABLE_OFFSET_COMMIT: the client waits and
-asks again (KIP-447).
+asks again (KIP-447). An offset of a topic that is gone is none; in another of the same name that there is by
+now it would mean other records.
 
 Version notes: 2 null topics; 7 require_stable; 8 many groups; 9 members of consumer groups say who they
 are; 10 topics by id.
@@ -88,18 +89,16 @@ class _Fetch:
             partitions=tuple(
                 _refused(index, ErrorCode.UNKNOWN_TOPIC_ID)
                 if name is None
-                else self._partition(group_id, TopicPartition(name, index), wanted)
+                else self._partition(group_id, TopicPartition(name, index))
                 for index in wanted.partition_indexes
             ),
         )
 
-    def _partition(
-        self, group_id: str, partition: TopicPartition, wanted: OffsetFetchRequestTopics
-    ) -> OffsetFetchResponsePartitions:
+    def _partition(self, group_id: str, partition: TopicPartition) -> OffsetFetchResponsePartitions:
         if self.require_stable and self.state.offsets.is_unstable(group_id, partition):
             return _refused(partition.partition, ErrorCode.UNSTABLE_OFFSET_COMMIT)
         committed = self.state.offsets.get(group_id, partition)
-        if committed is None or (self.by_id and _is_of_another_topic(committed, wanted)):
+        if committed is None or not self._is_of_present_topic(committed, partition.topic):
             return _refused(partition.partition, ErrorCode.NONE)
         return OffsetFetchResponsePartitions(
             partition_index=partition.partition,
@@ -108,10 +107,9 @@ class _Fetch:
             metadata=committed.value.metadata,
         )
 
-
-def _is_of_another_topic(committed: CommittedOffset, wanted: OffsetFetchRequestTopics) -> bool:
-    """Whether the offset was committed for a topic of the same name that has been deleted since."""
-    return committed.value.topic_id not in (ZERO_TOPIC_ID, wanted.topic_id)
+    def _is_of_present_topic(self, committed: CommittedOffset, name: str) -> bool:
+        """Whether it was not committed for a topic of that name that has been deleted since."""
+        return committed.value.topic_id in (ZERO_TOPIC_ID, self.state.topics.id_of(name))
 
 
 def _refused(index: int, code: ErrorCode) -> OffsetFetchResponsePartitions:

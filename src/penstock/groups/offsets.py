@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from penstock.groups.records import OffsetCommitKey, OffsetCommitValue
 from penstock.model.errors import InvariantError
-from penstock.model.ids import NO_PRODUCER_ID, TopicPartition
+from penstock.model.ids import NO_PRODUCER_ID, TopicId, TopicPartition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,20 @@ class Offsets:
         """Where a group has offsets, committed or waiting, in a fixed order."""
         partitions = set(self.of_group(group_id)).union(*self._pending_of(group_id))
         return tuple(sorted(partitions))
+
+    def topic_ids(self, group_id: str, partition: TopicPartition) -> set[TopicId]:
+        """For which topics of a name a group has an offset in a partition, committed or waiting."""
+        tables = (self.of_group(group_id), *self._pending_of(group_id))
+        return {table[partition].value.topic_id for table in tables if partition in table}
+
+    def topics(self) -> set[tuple[str, TopicId]]:
+        """The topics that anybody has offsets in, committed or waiting."""
+        pending = (table for groups in self._pending.values() for table in groups.values())
+        return {
+            (partition.topic, offset.value.topic_id)
+            for table in (*self._committed.values(), *pending)
+            for partition, offset in table.items()
+        }
 
     def replay(
         self, key: OffsetCommitKey, value: OffsetCommitValue | None, *, offset: int, producer_id: int

@@ -32,7 +32,7 @@ from penstock.groups.list_groups import list_groups
 from penstock.groups.offset_commit import commit_offsets
 from penstock.groups.offset_delete import delete_offsets
 from penstock.groups.offset_fetch import fetch_offsets
-from penstock.groups.offset_sweep import OffsetSweep, step
+from penstock.groups.offset_sweep import OffsetSweep, of_check, of_deleted, step
 from penstock.groups.records import GroupMetadataRecord, OffsetCommitRecord, decode
 from penstock.groups.refusals import refuse
 from penstock.groups.settings import GroupSettings
@@ -122,7 +122,7 @@ class GroupShard:
             case RequestReceived():
                 return self._handle_request(event, now)
             case TopicsDeleted():
-                self._begin_sweep(OffsetSweep(deleted_topics=frozenset(event.topics)), now)
+                self._begin_sweep(of_deleted(event.topics), now)
                 return NOTHING
             case _:
                 assert_never(event)
@@ -303,7 +303,8 @@ class GroupShard:
         match deadline.kind:
             case DeadlineKind.OFFSET_EXPIRY:
                 self._start_expiry(now)
-                self._begin_sweep(OffsetSweep(), now)
+                for sweep in of_check(self._state):
+                    self._begin_sweep(sweep, now)
                 return NOTHING
             case DeadlineKind.OFFSET_SWEEP:
                 return self._sweep(now)

@@ -1,6 +1,7 @@
 """Shards in a living broker: nothing is answered before it is committed, nothing committed is ever lost."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -21,13 +22,15 @@ from tests.broker.coordination.living_broker import (
 
 from penstock.broker.broker import Broker
 from penstock.broker.coordination.shard_host import ShardHost
-from penstock.coordinator.outcome import Outcome
+from penstock.coordinator.events import RequestReceived
+from penstock.coordinator.outcome import Outcome, answer
 from penstock.groups.shard import GroupShard
 from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import CorruptLogError, InvariantError
 from penstock.model.ids import Millis
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from penstock.wire.messages.heartbeat import HeartbeatRequest
+from penstock.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from penstock.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from penstock.wire.messages.list_groups import ListGroupsRequest
 from penstock.wire.messages.offset_commit import OffsetCommitRequest
@@ -185,6 +188,83 @@ def test_shard_that_fails_is_loaded_again_and_whoever_waited_is_answered(
     assert "shard failed and is loaded again" in caplog.text
 
 
+def test_decision_that_cannot_be_replayed_is_answered_like_any_other_bug(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(broker: Broker) -> None:
+        assert await commit(broker, "g", 5) == 0
+        with monkeypatch.context() as patched:
+            patched.setattr(GroupShard, "replay", broken)
+            assert await commit(broker, "g", 6) == ErrorCode.UNKNOWN_SERVER_ERROR
+        assert await committed_once_loaded(broker, "g") == 6, "it was written before it was replayed"
+
+    def broken(self: GroupShard, *_: object, **__: object) -> None:
+        raise InvariantError("a move that is not in the table")
+
+    tell(story)
+    assert "shard failed and is loaded again" in caplog.text
+
+
+def test_shard_that_answers_what_nobody_asked_leaves_nobody_without_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(broker: Broker) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(GroupShard, "handle", confused)
+            assert await commit(broker, "g", 5) == ErrorCode.UNKNOWN_SERVER_ERROR
+        assert await committed_once_loaded(broker, "g") == -1
+
+    def confused(self: GroupShard, event: RequestReceived, now: Millis) -> Outcome:
+        return answer(event.token, HeartbeatResponse()) + answer(event.token + 1, HeartbeatResponse())
+
+    tell(story)
+
+
+@pytest.mark.parametrize("bug", [InvariantError("a bug"), RuntimeError("a bug")], ids=["known", "unknown"])
+def test_shard_that_cannot_be_loaded_for_a_bug_says_where_and_is_tried_again(
+    bug: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(broker: Broker) -> None:
+        assert await commit(broker, "g", 5) == 0
+        with monkeypatch.context() as patched:
+            patched.setattr(GroupShard, "replay", broken)
+            host_of(broker).decision_lost(ErrorCode.UNKNOWN_SERVER_ERROR)
+            async with asyncio.timeout(10):
+                while len(complaints(caplog)) < 2:
+                    await asyncio.sleep(0.002)
+        assert await committed_once_loaded(broker, "g") == 5
+
+    def broken(self: GroupShard, *_: object, **__: object) -> None:
+        raise bug
+
+    tell(story)
+    assert {record.exc_info[1] for record in complaints(caplog) if record.exc_info} == {bug}
+
+
+def test_shard_that_cannot_be_loaded_for_the_disk_says_only_why(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(broker: Broker) -> None:
+        assert await commit(broker, "g", 5) == 0
+        with monkeypatch.context() as patched:
+            patched.setattr("penstock.broker.coordination.shard_host.load_shard", unreadable)
+            host_of(broker).decision_lost(ErrorCode.UNKNOWN_SERVER_ERROR)
+            async with asyncio.timeout(10):
+                while not complaints(caplog):
+                    await asyncio.sleep(0.002)
+        assert await committed_once_loaded(broker, "g") == 5
+
+    async def unreadable(*_: object, **__: object) -> None:
+        raise CorruptLogError("bytes that nobody wrote")
+
+    tell(story)
+    assert not any(record.exc_info for record in complaints(caplog))
+
+
+def complaints(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [record for record in caplog.records if record.getMessage() == "shard cannot be loaded"]
+
+
 def test_stop_answers_members_who_wait_for_others() -> None:
     async def run() -> None:
         async with living_broker(new_disk()) as broker:
@@ -216,6 +296,55 @@ def test_offsets_of_a_deleted_topic_are_forgotten() -> None:
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("the offset is still there")
+
+    tell(story)
+
+
+def test_offsets_of_a_topic_made_anew_outlive_the_news_of_the_former_one() -> None:
+    async def story(broker: Broker) -> None:
+        assert await commit(broker, "g", 5) == 0
+        before = broker.image
+        await ask(broker, DeleteTopicsRequest(topics=(DeleteTopicState(name="orders"),)))
+        await make_topic(broker)
+        assert await committed(broker, "g") == -1
+        assert await commit(broker, "g", 6) == 0
+        broker.groups.follow(before, broker.image)
+        for _ in range(3):  # A sweep begins with the next turn of the loop.
+            await asyncio.sleep(0)
+            assert await committed(broker, "g") == 6
+        assert await commit(broker, "h", 7) == 0, "everything decided before is committed"
+        assert await committed(broker, "g") == 6
+
+    tell(story, **{"offsets.topic.num.partitions": "1"})
+
+
+def test_shard_loaded_while_an_image_is_being_followed_is_not_ahead_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def story(broker: Broker) -> None:
+        assert await commit(broker, "g", 5) == 0
+        may_follow = asyncio.Event()
+        follow = broker.partitions.follow
+
+        async def follow_later(*arguments: Any) -> None:
+            await may_follow.wait()
+            await follow(*arguments)
+
+        monkeypatch.setattr(broker.partitions, "follow", follow_later)
+        making = asyncio.ensure_future(make_topic(broker, "late"))
+        async with asyncio.timeout(10):
+            while "late" not in broker.image.topics:
+                await asyncio.sleep(0.002)
+        host_of(broker).decision_lost(ErrorCode.UNKNOWN_SERVER_ERROR)
+        assert await committed_once_loaded(broker, "g") == 5
+        assert await commit_to_late(broker) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        may_follow.set()
+        await making
+        assert await commit_to_late(broker) == 0
+
+    async def commit_to_late(broker: Broker) -> int:
+        response = await ask(broker, commit_of("g", 1, topic="late"), 8)
+        return int(response.topics[0].partitions[0].error_code)
 
     tell(story)
 

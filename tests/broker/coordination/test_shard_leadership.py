@@ -12,6 +12,7 @@ from tests.broker.coordination.living_broker import (
     committed,
     committed_once_loaded,
     header,
+    make_topic,
 )
 from tests.broker.coordination.test_shard_host import host_of, join, tell
 
@@ -21,6 +22,7 @@ from penstock.broker.coordination.shard_loading import load_shard
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.records.control import TransactionMarker
+from penstock.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.wire.messages.describe_groups import DescribeGroupsRequest
 from penstock.wire.messages.heartbeat import HeartbeatRequest
 from penstock.wire.messages.list_groups import ListGroupsRequest
@@ -70,6 +72,23 @@ def test_shard_leaves_with_the_leadership_and_is_loaded_when_it_comes_back() -> 
         assert await committed_once_loaded(broker, "g") == 5
         assert host_of(broker) is not former
         assert await commit(broker, "g", 6) == 0
+
+    tell(story)
+
+
+def test_topic_deleted_and_made_anew_while_somebody_else_coordinates_begins_without_offsets() -> None:
+    async def story(broker: Broker) -> None:
+        assert await commit(broker, "g", 5) == 0
+        partition = host_of(broker).partition
+        lose(partition)
+        spread_news(broker)
+        await ask(broker, DeleteTopicsRequest(topics=(DeleteTopicState(name="orders"),)))
+        await make_topic(broker)
+        win(partition)
+        spread_news(broker)
+        assert await committed_once_loaded(broker, "g") == -1
+        assert await commit(broker, "g", 6) == 0
+        assert await committed(broker, "g") == 6
 
     tell(story)
 

@@ -15,9 +15,10 @@ from tests.broker.coordination.living_broker import (
     new_disk,
 )
 from tests.broker.transactions.producer_client import Client, Producer, connected
-from tests.broker.transactions.stories import FEW, PROTOCOLS, tell
+from tests.broker.transactions.stories import FEW, PROTOCOLS, state_of, tell
 
 from penstock.broker.broker import Broker
+from penstock.broker.coordination.coordinator import Coordinator
 from penstock.model.error_codes import ErrorCode
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 
@@ -141,6 +142,49 @@ def test_first_protocol_must_add_the_group_before_it_commits_its_offsets() -> No
         assert await producer.commit_offset("g", 7) == ErrorCode.INVALID_TXN_STATE
         assert await producer.commit_offset("g", 7, version=4) == ErrorCode.TRANSACTION_ABORTABLE
         assert await committed(broker, "g") == -1
+
+    tell(story)
+
+
+def test_first_offsets_of_all_have_their_topic_made_before_they_are_in_a_transaction() -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        producer = Producer(client)
+        assert await producer.init() == ErrorCode.NONE
+        assert await producer.add_offsets("g") == ErrorCode.NONE
+        assert "__consumer_offsets" in broker.image.topics
+        assert await producer.commit_offset("g", 7) == ErrorCode.NONE
+        assert await producer.end() == ErrorCode.NONE
+        await until_committed(broker, 7)
+        assert await stable_code(client) == ErrorCode.NONE
+
+    tell(story)
+
+
+def test_offsets_are_not_in_a_transaction_while_their_topic_is_unknown_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def made_elsewhere(self: Coordinator) -> None:
+        """It is there, and the news are on their way."""
+
+    async def story(broker: Broker, client: Client) -> None:
+        producer = Producer(client)
+        assert await producer.init() == ErrorCode.NONE
+        with monkeypatch.context() as patched:
+            patched.setattr(Coordinator, "ensure_topic", made_elsewhere)
+            assert await producer.add_offsets("g") == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        assert (await state_of(client)).transaction_state == "Empty"
+        assert await producer.add_offsets("g") == ErrorCode.NONE
+
+    tell(story)
+
+
+def test_offsets_are_not_in_a_transaction_when_their_topic_cannot_be_made() -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        producer = Producer(client)
+        assert await producer.init() == ErrorCode.NONE
+        await make_topic(broker, "__consumer.offsets")  # Its name in metrics collides.
+        assert await producer.add_offsets("g") == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        assert (await state_of(client)).transaction_state == "Empty"
 
     tell(story)
 

@@ -13,11 +13,9 @@ Version notes
     1 key types; 4 many keys at once (KIP-699); 6 share groups (KIP-932).
 """
 
-import logging
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.coordinator import Coordinator as ShardCoordinator
-from penstock.broker.peers.peer_error import PeerError
 from penstock.config.listeners import PLAINTEXT
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -33,8 +31,6 @@ from penstock.wire.messages.find_coordinator import (
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
-
-logger = logging.getLogger(__name__)
 
 FIRST_VERSION_WITH_MANY_KEYS = 4
 NOWHERE = -1
@@ -74,12 +70,7 @@ async def _coordinator(broker: "Broker", key_type: int) -> ShardCoordinator:
     if key_type not in (GROUP, TRANSACTION):
         raise ApiError(ErrorCode.INVALID_REQUEST)
     coordinator = broker.groups if key_type == GROUP else broker.transactions
-    try:
-        await coordinator.ensure_topic()
-    except (ApiError, PeerError) as error:
-        extra = {"topic": coordinator.kind.topic, "reason": str(error)}
-        logger.warning("internal topic cannot be made", extra=extra)
-        raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
+    await coordinator.ensure_topic()
     return coordinator
 
 

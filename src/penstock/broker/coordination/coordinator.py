@@ -1,6 +1,7 @@
 """All shards of one kind on this broker: which key is whose, and what happens when partitions come and go."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -8,11 +9,12 @@ from penstock.broker.coordination.internal_topic import InternalTopic, ensure_ex
 from penstock.broker.coordination.partition_lookup import partition_image
 from penstock.broker.coordination.shard_host import HostSurroundings, ShardHost
 from penstock.broker.coordination.shard_kind import ShardKind
+from penstock.broker.peers.peer_error import PeerError
 from penstock.coordinator.partitioning import partition_for
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
-from penstock.model.ids import NodeId, TopicPartition
+from penstock.model.ids import NodeId, TopicId, TopicPartition
 from penstock.records.control import TransactionMarker
 from penstock.storage.append_result import AppendResult
 from penstock.wire.framing import RequestHeader
@@ -20,6 +22,8 @@ from penstock.wire.schema import Struct
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
+
+logger = logging.getLogger(__name__)
 
 
 class Coordinator:
@@ -36,6 +40,10 @@ class Coordinator:
         self._kind = kind
         self._around = around
         self._topic = topic
+        #: The newest image that was followed, by which shards know the cluster; there may be newer ones. A
+        #: shard must not be ahead of its term of office: the next one, whose image may be no newer than the
+        #: end of that term, takes topics that it does not know for deleted.
+        self.followed_image = ClusterImage()
         #: By partition.
         self._hosts: dict[int, ShardHost] = {}
         self._has_stopped = False
@@ -51,8 +59,13 @@ class Coordinator:
         return self._kind
 
     async def ensure_topic(self) -> None:
-        """Make the internal topic unless it is there; raises what stands in the way."""
-        await ensure_exists(self._broker, self._topic())
+        """Make the internal topic unless it is there; COORDINATOR_NOT_AVAILABLE if that fails."""
+        try:
+            await ensure_exists(self._broker, self._topic())
+        except (ApiError, PeerError) as error:
+            extra = {"topic": self._kind.topic, "reason": str(error)}
+            logger.warning("internal topic cannot be made", extra=extra)
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
 
     def index_for(self, key: str) -> int:
         """The partition of the internal topic that keeps a key."""
@@ -96,6 +109,7 @@ class Coordinator:
 
         A partition that is led here in another leader epoch than before is let go of and taken in again.
         """
+        self.followed_image = image
         partitions = self._broker.replicas.of_topic(self._kind.topic)
         led = {each.index: each for each in partitions if each.is_leader}
         for index, host in list(self._hosts.items()):
@@ -118,7 +132,7 @@ class Coordinator:
             host.leave()
 
 
-def _deleted_topics(before: ClusterImage, image: ClusterImage) -> list[str]:
+def _deleted_topics(before: ClusterImage, image: ClusterImage) -> dict[str, TopicId]:
     """Also those that have been made anew since."""
     by_id = image.topics_by_id
-    return [topic.name for topic_id, topic in before.topics_by_id.items() if topic_id not in by_id]
+    return {topic.name: topic_id for topic_id, topic in before.topics_by_id.items() if topic_id not in by_id}

@@ -1,6 +1,6 @@
 """The coordinator of consumer groups: shards of ``__consumer_offsets``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from penstock.broker.coordination.coordinator import Coordinator
@@ -17,6 +17,7 @@ from penstock.groups.topics import ImageTopics
 from penstock.groups.unavailable import refuse_after_failed_append, refuse_while_loading
 from penstock.metadata.image import ClusterImage
 from penstock.model.errors import InvariantError
+from penstock.model.ids import TopicId
 from penstock.model.names import OFFSETS_TOPIC
 
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ def group_coordinator(broker: "Broker", around: HostSurroundings) -> Coordinator
     def make_shard(leader_epoch: int) -> Shard:
         return GroupShard(
             settings=group_settings(broker.config),
-            topics=ImageTopics(broker.image),
+            topics=ImageTopics(broker.groups.followed_image),
             new_uuid=broker.entropy.uuid,
         )
 
     def refresh(shard: Shard) -> None:
         if isinstance(shard, GroupShard):
-            shard.use_topics(ImageTopics(broker.image))
+            shard.use_topics(ImageTopics(broker.groups.followed_image))
 
     kind = ShardKind(
         topic=OFFSETS_TOPIC,
@@ -87,7 +88,7 @@ def _carry_out(host: ShardHost, effect: Effect) -> None:
     raise InvariantError(f"{host} ordered {effect}, which nobody can carry out")
 
 
-def _follow(host: ShardHost, image: ClusterImage, gone: Sequence[str]) -> None:
+def _follow(host: ShardHost, image: ClusterImage, gone: Mapping[str, TopicId]) -> None:
     if isinstance(host.shard, GroupShard):
         host.shard.use_topics(ImageTopics(image))
     if gone:

@@ -27,7 +27,7 @@ from penstock.broker.workers import BlockingWorkers
 from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import NOTHING, Outcome, Reply
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, PenstockError
+from penstock.model.errors import ApiError, OperatingError
 from penstock.model.ids import Millis
 from penstock.records.batch import read_header
 from penstock.records.builder import build_batch
@@ -203,20 +203,24 @@ class ShardHost:
 
     def _take(self, outcome: Outcome) -> None:
         """Append, replay, and answer when everything appended so far is committed."""
-        decided = _Decided(self, outcome, self._claim(outcome.replies))
         try:
             self._append(outcome)
         except ApiError as error:
             logger.warning("decision cannot be written", extra={"shard": str(self), "reason": str(error)})
-            decided.settle(error.code)
+            self.decision_lost(error.code)
             return
+        decided = _Decided(self, outcome, self._claim(outcome.replies))
         if self.partition.high_watermark >= self._appended_end:
             decided.settle(ErrorCode.NONE)
         elif outcome is not NOTHING:
             self.partition.await_commit(self._appended_end - 1, decided)
 
     def _claim(self, replies: tuple[Reply, ...]) -> list[tuple[_Question, Struct]]:
-        return [(self._parked.pop(reply.token), reply.response) for reply in replies]
+        """From here on their outcome answers these; who is still parked when a decision fails is told so."""
+        answers = [(self._parked[reply.token], reply.response) for reply in replies]
+        for reply in replies:
+            self._parked.pop(reply.token, None)
+        return answers
 
     def _append(self, outcome: Outcome) -> None:
         if not outcome.records:
@@ -287,9 +291,10 @@ class ShardHost:
         await asyncio.sleep(delay)
         try:
             shard = await self._loaded_shard()
-        except PenstockError as error:
+        except Exception as error:
+            # Whatever it is: a shard that nobody loads again would refuse its groups for good.
             if self.is_in_office:
-                logger.error("shard cannot be loaded", extra={"shard": str(self), "reason": str(error)})
+                self._complain(error)
             self._load_again()
             return
         self._load_task = None
@@ -297,6 +302,13 @@ class ShardHost:
             self._serve(shard)
         else:
             self.leave()
+
+    def _complain(self, error: Exception) -> None:
+        logger.error(
+            "shard cannot be loaded",
+            exc_info=None if isinstance(error, (ApiError, OperatingError)) else error,
+            extra={"shard": str(self), "reason": str(error)},
+        )
 
     async def _loaded_shard(self) -> Shard:
         await until_settled(self.partition)  # which may take long, and others may load meanwhile

@@ -1,13 +1,13 @@
 """What the host of a shard must know about it, and no more."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.coordinator.outcome import CoordinatorRecord, Effect, Outcome
 from penstock.metadata.image import ClusterImage
 from penstock.model.error_codes import ErrorCode
-from penstock.model.ids import Millis
+from penstock.model.ids import Millis, TopicId
 from penstock.wire.schema import Struct
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ class ShardKind:
     refuse_after_failed_append: Refuse
     #: Carries out an order whose decision is committed.
     carry_out: Callable[["ShardHost", Effect], None]
-    #: Shows a shard that is just loaded the cluster as it is now, which may have changed while it loaded.
+    #: Shows a shard that is just loaded the cluster as others see it, which may have changed while it loaded.
     refresh: Callable[[Shard], None]
-    #: Tells a host that topics have changed, and which of them are gone.
-    follow: Callable[["ShardHost", ClusterImage, Sequence[str]], None]
+    #: Tells a host that topics have changed, and which of them, by their names, are gone.
+    follow: Callable[["ShardHost", ClusterImage, Mapping[str, TopicId]], None]
     #: A host has left: what it ordered is no longer to be carried out.
     leave: Callable[["ShardHost"], None]
