@@ -22,6 +22,8 @@ class Run:
         self.configs: dict[str, str | None] = {}
         self.replicas: dict[str, tuple[int, ...]] = {}
         self.leaders: dict[str, Sequence[Leadership]] = {}
+        self.finished: dict[str, tuple[str, str]] = {}
+        self.finished_groups: frozenset[str] = frozenset()
 
     def _tick(self) -> float:
         self.now += 1.0
@@ -73,6 +75,8 @@ class Run:
             configs=self.configs,
             replicas=self.replicas,
             leaders=self.leaders,
+            finished=self.finished,
+            finished_groups=self.finished_groups,
         )
 
 

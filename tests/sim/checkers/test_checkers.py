@@ -7,6 +7,7 @@ from penstock.sim.checkers import (
     CHECKS,
     acknowledged_kept,
     committed_offsets_kept,
+    everything_read,
     exactly_once,
     failed_unseen,
     moves_kept,
@@ -58,6 +59,37 @@ def test_acknowledged_record_that_is_missing_or_elsewhere_is_found() -> None:
     assert complaints(acknowledged_kept.check, run) == ["b was acknowledged at o-0@1 and is not there"]
     run.log("o-0", [(0, "a"), (5, "b")])
     assert complaints(acknowledged_kept.check, run) == ["b was acknowledged at o-0@1, but is at 5"]
+
+
+def test_acknowledged_record_whose_partition_is_gone_is_found() -> None:
+    run = Run()
+    run.did(Function.SEND, "o-1", value=("a",), offset=0)
+    run.log("o-0", [])
+    assert complaints(acknowledged_kept.check, run) == ["('a',) was acknowledged in o-1, which is not there"]
+
+
+def test_reader_that_could_have_read_more_is_found() -> None:
+    run = Run()
+    run.did(Function.POLL, "o-0", process="r#1", value=((0, "a"),), offset=0, context=UNCOMMITTED)
+    run.log("o-0", [(0, "a"), (1, "b")], committed=[(0, "a")])
+    assert not complaints(everything_read.check, run)
+    run.finished = {"r#1": ("o", COMMITTED)}
+    assert not complaints(everything_read.check, run)
+    run.finished = {"r#1": ("o", UNCOMMITTED)}
+    assert complaints(everything_read.check, run) == ["r#1 has read o-0 up to 0, though there is 1"]
+    run.finished = {"r#2": ("o", COMMITTED)}
+    assert complaints(everything_read.check, run) == ["r#2 has read o-0 up to -1, though there is 0"]
+
+
+def test_group_that_could_have_committed_more_is_found() -> None:
+    run = Run()
+    run.log("o-0", [(0, "a"), (1, "b")])
+    run.offsets["g/o-0"] = 1
+    assert not complaints(everything_read.check, run)
+    run.finished_groups = frozenset({"g"})
+    assert complaints(everything_read.check, run) == ["g has committed 1 in o-0, though there is 1"]
+    run.offsets["g/o-0"] = 2
+    assert not complaints(everything_read.check, run)
 
 
 def test_retry_answered_without_an_offset_must_still_be_there() -> None:

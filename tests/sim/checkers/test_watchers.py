@@ -168,9 +168,10 @@ def test_log_that_a_restart_changed_is_seen_and_read_from_its_beginning() -> Non
     ]
 
 
-def test_compacted_logs_are_not_compared() -> None:
-    views = view("a", values="xy", is_compacted=True), view("b", values="xz", is_compacted=True)
-    assert not seen(LogsEqual(), look(*views))
+def test_logs_are_compared_from_where_no_compaction_has_been() -> None:
+    compacted = view("a", values="xy", cleaned_offset=1)
+    assert not seen(LogsEqual(), look(view("b", values="zy"), compacted))
+    assert seen(LogsEqual(), look(compacted, view("b", values="xz"))) == ["o-0@1 differs between a and b"]
 
 
 def test_replica_that_cannot_follow_any_more_is_seen() -> None:

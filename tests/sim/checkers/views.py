@@ -38,7 +38,7 @@ def view(node: str = "a", *, values: str = "", **changes: Any) -> PartitionView:
         "high_watermark": 2,
         "flushed_offset": 2,
         "log_end_offset": 3,
-        "is_compacted": False,
+        "cleaned_offset": 0,
         "is_leaving": False,
         "read": lambda start, end: b"".join(batches[start:end]),
         **changes,

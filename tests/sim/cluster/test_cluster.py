@@ -4,10 +4,20 @@ from dataclasses import replace
 
 import pytest
 
+from penstock.broker.transactional_appends import TransactionalAppends
+from penstock.groups import shard
+from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import ApiError
+from penstock.sim.checkers import CHECKS
+from penstock.sim.checkers.evidence import Evidence
 from penstock.sim.cluster.cluster import PROGRESS, UNEXPECTED, Cluster
 from penstock.sim.cluster.drawing import draw_plan
 from penstock.sim.cluster.faults import Fault, Kill, KillClient, Outage, Pause, Restart
+from penstock.sim.cluster.plan import ClusterPlan
 from penstock.sim.cluster.reporting import Choice, run_seed
+from penstock.sim.workloads.group_member import MemberSettings
+from penstock.sim.workloads.producers import ProducerSettings
+from penstock.sim.workloads.transactional_producer import TransactionalSettings
 
 QUIET = replace(draw_plan(3, node_count=1), faults=())
 
@@ -89,3 +99,37 @@ def test_error_that_a_broker_only_logs_ends_the_run() -> None:
     cluster.world.at(3.0, cluster._environment, break_requests)
     outcome = cluster.run()
     assert outcome.rule == UNEXPECTED
+
+
+def test_checker_that_fails_is_a_failure_of_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(evidence: Evidence) -> list[str]:
+        raise KeyError("o-7")
+
+    monkeypatch.setitem(CHECKS, "something holds", fail)  # type: ignore[arg-type]  # a Mapping to all others
+    outcome = Cluster(QUIET).run()
+    assert (outcome.seed, outcome.rule, outcome.what) == (QUIET.seed, UNEXPECTED, "KeyError('o-7')")
+
+
+def refuse(*arguments: object, **named: object) -> None:
+    raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+def plan_of(settings: type) -> ClusterPlan:
+    """A plan of one broker without faults, with nobody but such clients and somebody who writes for them."""
+    plans = (replace(draw_plan(seed, node_count=1), faults=()) for seed in range(50))
+    plan = next(each for each in plans if any(isinstance(one.settings, settings) for one in each.workloads))
+    wanted = (settings, ProducerSettings, TransactionalSettings)
+    return replace(plan, workloads=tuple(one for one in plan.workloads if isinstance(one.settings, wanted)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [MemberSettings, TransactionalSettings])
+def test_client_that_is_refused_for_ever_makes_no_progress(
+    settings: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(settings)
+    assert Cluster(plan).run().is_good
+    monkeypatch.setattr(shard, "commit_offsets", refuse)
+    monkeypatch.setattr(TransactionalAppends, "submit", refuse)
+    outcome = Cluster(plan).run()
+    assert outcome.rule == PROGRESS, outcome.what

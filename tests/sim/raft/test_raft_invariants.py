@@ -100,6 +100,12 @@ def test_commit_that_is_on_too_few_disks_is_noticed(leader: Process) -> None:
         CommitIsDurable({one: disk(last), two: disk(last), three: disk()}), Book(), leader, committed
     )
     assert broken(CommitIsDurable({one: disk(last), two: disk(), three: disk()}), Book(), leader, committed)
+    book = Book()
+    book.lost_disks.add(three)
+    assert broken(CommitIsDurable({one: disk(last), two: disk(), three: disk()}), book, leader, committed)
+    assert not broken(
+        CommitIsDurable({one: disk(last), two: disk(), three: disk(last)}), book, leader, committed
+    )
 
 
 def test_commit_that_goes_back_is_noticed(leader: Process) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from penstock.sim.checkers import (
     acknowledged_kept,
     committed_offsets_kept,
+    everything_read,
     exactly_once,
     failed_unseen,
     moves_kept,
@@ -52,6 +53,7 @@ CHECKS: Mapping[str, Check] = {
     "committed offsets are kept": committed_offsets_kept.check,
     "committed offsets lie in the log": offsets_in_log.check,
     "a partition has one owner": one_owner.check,
+    "everything is read": everything_read.check,
     "copies are exact": exactly_once.check,
     "topics are kept": topics_kept.check,
     "settings are kept": settings_kept.check,

@@ -14,7 +14,10 @@ def check(evidence: Evidence) -> Iterator[str]:
     stored = {name: dict(log.records) for name, log in evidence.logs.items()}
     places = {name: {value: offset for offset, value in log.records} for name, log in evidence.logs.items()}
     for send in evidence.history.of(Function.SEND):
-        if not send.is_ok or send.key not in stored or evidence.may_be_lost(send):
+        if not send.is_ok or evidence.may_be_lost(send):
+            continue
+        if send.key not in stored:
+            yield f"{send.value} was acknowledged in {send.key}, which is not there"
             continue
         for position, value in enumerate(send.value):
             if send.offset >= 0 and stored[send.key].get(send.offset + position) == value:

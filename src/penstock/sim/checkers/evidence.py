@@ -61,6 +61,14 @@ class Evidence:
     replicas: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     #: Who took itself for the leader of each partition.
     leaders: Mapping[str, Sequence[Leadership]] = field(default_factory=dict)
+    #: Processes that read a topic until there was nothing new any more, with that topic and their isolation.
+    finished: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: Groups of which a member did so.
+    finished_groups: frozenset[str] = frozenset()
+
+    def of_topic(self, topic: str) -> Iterator[tuple[str, FinalLog]]:
+        """The partitions of a topic."""
+        return ((name, log) for name, log in self.logs.items() if topic_of(name) == topic)
 
     def may_be_lost(self, send: Operation) -> bool:
         """Whether a batch that its leader alone acknowledged may be gone: another has led then or since."""

@@ -10,7 +10,9 @@ from penstock.sim.checkers.watching import Key, Look, PartitionView, Place
 class LogsEqual:
     """Remembers every committed batch, and reads each replica once, as far as it calls itself committed.
 
-    A process that starts is read from the beginning: what recovery made of the log must be the same, too.
+    A process that starts is read from the beginning: what recovery made of the log must be the same, too. Of
+    a compacted log only what no pass of anybody has touched is the same everywhere: who copies from a leader
+    gets what its passes have left.
     """
 
     rule = "replicas are equal below the high watermark"
@@ -18,12 +20,16 @@ class LogsEqual:
     def __init__(self) -> None:
         self._batches: dict[Key, dict[int, tuple[str, int]]] = {}
         self._reached: dict[Place, int] = {}
+        #: Up to where anybody has compacted a partition.
+        self._cleaned: dict[Key, int] = {}
 
     def look(self, look: Look) -> Iterator[str]:
         """Read on in every log."""
         for view in look.partitions:
-            if not view.is_compacted and not view.is_leaving:
-                reached = self._reached.get(view.place, 0)
+            self._cleaned[view.key] = max(self._cleaned.get(view.key, 0), view.cleaned_offset)
+        for view in look.partitions:
+            if not view.is_leaving:
+                reached = max(self._reached.get(view.place, 0), self._cleaned[view.key])
                 self._reached[view.place] = yield from self._read_on(view, reached)
 
     def _read_on(self, view: PartitionView, reached: int) -> Generator[str, None, int]:

@@ -37,8 +37,8 @@ class PartitionView:
     high_watermark: int
     flushed_offset: int
     log_end_offset: int
-    #: Whether what was written may change, since only the newest of each key is kept.
-    is_compacted: bool
+    #: What lies below may have changed since it was written, for only the newest of each key is kept.
+    cleaned_offset: int
     #: Whether its broker was told to stop, and closes its logs.
     is_leaving: bool
     #: The bytes of whole batches from an offset on, up to another.

@@ -48,6 +48,11 @@ class ClientProcess:
         """Its host name."""
         return self.plan.name
 
+    @property
+    def process(self) -> str:
+        """The present incarnation, as histories name it."""
+        return f"{self.name}#{self.boots}"
+
     def boot(self) -> None:
         """Begin, or begin anew, with nothing but the settings."""
         if self._loop is not None or self.is_dismissed:
@@ -55,7 +60,7 @@ class ClientProcess:
         self.boots += 1
         self.has_ended = False
         self._loop = new_loop(self._world, self.name, network=self._network)
-        process = f"{self.name}#{self.boots}"
+        process = self.process
         client = Client(self._loop, process, self._bootstrap, timeout_seconds=self._timeout_seconds)
         around = WorkloadSurroundings(
             client=client,

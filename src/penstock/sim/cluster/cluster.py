@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
+from traceback import format_exception
 
 from penstock.sim.checkers import CHECKS, new_watchers
 from penstock.sim.checkers.evidence import Copied, Evidence
@@ -31,6 +32,7 @@ from penstock.sim.workloads.group_member import MemberSettings
 from penstock.sim.workloads.history import Function, History
 from penstock.sim.workloads.kinds import is_source
 from penstock.sim.workloads.membership import GroupSettings
+from penstock.sim.workloads.reader import ReaderSettings
 
 LOOK_SECONDS = 0.1
 SETUP_SECONDS_MAX = 20.0
@@ -123,11 +125,18 @@ class Cluster:
             try:
                 self._run()
             except BrokenPromise as broken:
-                self._broken = broken
-                self._tell(str(broken))
+                self._break(broken)
+            except Exception as error:
+                # Of a checker or of the simulator itself: the seed that shows it is wanted all the same.
+                self._tell("".join(format_exception(error)))
+                self._break(BrokenPromise(UNEXPECTED, repr(error)))
             outcome = self._outcome()
             self.world.close()
         return outcome
+
+    def _break(self, broken: BrokenPromise) -> None:
+        self._broken = broken
+        self._tell(str(broken))
 
     def _run(self) -> None:
         self._set_up()
@@ -145,6 +154,8 @@ class Cluster:
             replicas={} if self._is_moved_by_others() else final.replicas,
             copies=tuple(self._copies()),
             leaders=self._leaderships.of_partitions(),
+            finished=dict(self._finished_readers()),
+            finished_groups=frozenset(self._finished_groups()),
         )
         for rule, check in CHECKS.items():
             for what in check(evidence):
@@ -280,6 +291,18 @@ class Cluster:
             if isinstance(each.settings, MemberSettings | CopierSettings):
                 groups[each.settings.group.group] = each.settings.group
         return list(groups.values())
+
+    def _finished_readers(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        for client in self._clients.values():
+            settings = client.plan.settings
+            if isinstance(settings, ReaderSettings) and not client.is_dismissed:
+                yield client.process, (settings.topic, settings.isolation)
+
+    def _finished_groups(self) -> Iterator[str]:
+        for client in self._clients.values():
+            settings = client.plan.settings
+            if isinstance(settings, MemberSettings) and not client.is_dismissed:
+                yield settings.group.group
 
     def _copies(self) -> Iterator[Copied]:
         seen: dict[str, Copied] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from penstock.broker.broker import Broker
 from penstock.config.sources import load_broker_config
-from penstock.model.errors import CorruptLogError, PenstockError, StorageError
+from penstock.model.errors import OperatingError, StorageError
 from penstock.sim.network.network import Network
 from penstock.sim.runtime.clock import SimulatedClock
 from penstock.sim.runtime.descriptor_flusher import SimulatedDescriptorFlusher
@@ -15,7 +15,7 @@ from penstock.sim.runtime.entropy import SeededEntropy
 from penstock.sim.runtime.loop import SimulatedLoop, new_loop
 from penstock.sim.runtime.workers import DiskSpeed, SimulatedWorkers
 from penstock.sim.runtime.world import World
-from penstock.storage.flush_failures import record_flush_failure
+from penstock.storage.flush_failures import keeps_from_restarting, record_flush_failure
 
 DATA_DIRECTORY = "/data"
 PORT = 9092
@@ -178,7 +178,7 @@ class Node:
     async def _live(self, loop: SimulatedLoop, clock: SimulatedClock) -> None:
         try:
             await self._serve(loop, clock)
-        except PenstockError as error:
+        except OperatingError as error:
             self._exit(f"cannot run: {error!r}")
         else:
             self._exit("has stopped")
@@ -220,8 +220,8 @@ class Node:
 
     def _fail(self, error: Exception) -> None:
         """As a process does after a failed flush, which it notes, and after a bug: end at once."""
-        is_of_flush = isinstance(error, StorageError) and not isinstance(error, CorruptLogError)
-        if self._clock is not None and is_of_flush:
+        is_noted = isinstance(error, StorageError) and keeps_from_restarting(error)
+        if self._clock is not None and is_noted:
             record_flush_failure(self.disk, DATA_DIRECTORY, self._clock.wall_ms())
         self._exit(f"fails: {error}")
 

@@ -100,6 +100,7 @@ def _view(node: Node, partition: Partition, seen: _Seen | None, new_life: int) -
         partition.high_watermark,
         log.flushed_offset,
         log.log_end_offset,
+        log.cleaned_offset,
     )
     if seen is not None and seen.made_of == made_of:
         return seen
@@ -124,7 +125,7 @@ def _view(node: Node, partition: Partition, seen: _Seen | None, new_life: int) -
         high_watermark=partition.high_watermark,
         flushed_offset=log.flushed_offset,
         log_end_offset=log.log_end_offset,
-        is_compacted=log.config.is_compacted,
+        cleaned_offset=log.cleaned_offset,
         is_leaving=node.is_leaving,
         read=_Reader(partition),
     )

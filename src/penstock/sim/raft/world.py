@@ -167,7 +167,6 @@ class RaftWorld:
     def disk_replaced(self, machine: Machine, lost: ReplicaKey) -> None:
         """A disk is gone for ever, and another in its place."""
         self.book.lost_disks.add(lost)
-        del self._disks[lost]
         self._disks[machine.key] = machine.disk.durable
 
     def tell(self, line: str) -> None:

@@ -37,10 +37,12 @@ class GroupMember(Workload):
         self._topic = settings.group.topic
         self._membership = Membership(self, settings.group)
         self._positions: dict[int, int] = {}
+        #: Whether the last round over all its partitions found nothing new.
+        self._has_caught_up = False
 
     async def run(self) -> None:
-        """Be a member until it is over, then leave."""
-        while not self.is_over:
+        """Be a member until it is over and everything is committed, then leave."""
+        while not (self.is_over and self._has_caught_up):
             await self.pause(self._settings.pause_seconds)
             if await self._membership.join() and await self._find_positions():
                 await self._consume()
@@ -73,18 +75,23 @@ class GroupMember(Workload):
         return True
 
     async def _consume(self) -> None:
-        while not self.is_over and await self._membership.heartbeat():
-            self.on_progress()
+        while await self._membership.heartbeat():
             if self.draw.random() < self._settings.leave_share:
                 await self._membership.leave()
                 return
+            self._has_caught_up = True
             for partition in self._positions:
                 if not await self._advance(partition):
                     return
+            if self._has_caught_up:
+                self.on_progress()
+            if self.is_over and self._has_caught_up:
+                return
             await self.pause(self._settings.pause_seconds)
 
     async def _advance(self, partition: int) -> bool:
         """Read on in one partition and commit; False when the membership must be renewed."""
+        has_caught_up, self._has_caught_up = self._has_caught_up, False
         position = self._positions[partition]
         operation = self.history.begin(
             self.process,
@@ -104,6 +111,7 @@ class GroupMember(Workload):
         operation.value = found.records
         self.history.end(operation, Ending.OK)
         if found.next_offset == position:
+            self._has_caught_up = has_caught_up
             return True
         self._positions[partition] = found.next_offset
         return await self._commit(partition, found.next_offset)
@@ -129,4 +137,6 @@ class GroupMember(Workload):
             return False
         end_with_code(self.history, operation, code)
         self._membership.note_error(code)
+        if operation.is_ok:
+            self.on_progress()
         return operation.is_ok

@@ -31,13 +31,16 @@ class Reader(Workload):
         self._positions = dict.fromkeys(range(settings.partition_count), 0)
 
     async def run(self) -> None:
-        """Read until it is over."""
-        while not self.is_over:
+        """Read until it is over and there is nothing new."""
+        has_caught_up = False
+        while not (self.is_over and has_caught_up):
+            has_caught_up = True
             for partition in self._positions:
                 await self.pause(self._settings.pause_seconds)
-                await self._poll(partition)
+                has_caught_up = await self._poll(partition) and has_caught_up
 
-    async def _poll(self, partition: int) -> None:
+    async def _poll(self, partition: int) -> bool:
+        """Read on in one partition; whether it surely has nothing new."""
         topic, isolation = self._settings.topic, self._settings.isolation
         position = self._positions[partition]
         operation = self.history.begin(
@@ -54,11 +57,12 @@ class Reader(Workload):
             )
         except Unanswered as error:
             end_unanswered(self.history, operation, error)
-            return
+            return False
         if found.error_code:
             self.history.end(operation, Ending.FAIL, ErrorCode(found.error_code).name)
-            return
+            return False
         operation.value = found.records
         self.history.end(operation, Ending.OK)
         self._positions[partition] = found.next_offset
         self.on_progress()
+        return found.next_offset == position

@@ -142,7 +142,8 @@ class TransactionEnds:
         code = await self._ask_end(decision, operation)
         if code == ErrorCode.NONE:
             self._history.end(operation, Ending.OK)
-            self._workload.on_progress()
+            if decision == COMMIT:
+                self._workload.on_progress()
             return decision == COMMIT
         self._identity = None
         return False

@@ -15,7 +15,7 @@ class CommitIsDurable:
     name = "committed means on the disks of a majority"
 
     def __init__(self, files: dict[ReplicaKey, "Files"]) -> None:
-        #: What would survive a crash now, of nodes that are down too.
+        #: What would survive a crash now, of nodes that are down too; of a disk that is lost, what it held.
         self._files = files
 
     def check(self, book: Book, step: Step) -> Iterator[str]:
@@ -25,7 +25,7 @@ class CommitIsDurable:
             return
         term = node.log.terms.before(offset)
         holders = {key for key, files in self._files.items() if _has(files, offset, term)}
-        if not node.voters.has_majority(holders | book.lost_disks):
+        if not node.voters.has_majority(holders):
             yield (
                 f"{node.key} commits up to {offset} in term {node.term}, which is on the disks of "
                 f"{sorted(key.node_id for key in holders)} of {node.voters}"
