@@ -105,7 +105,7 @@ def test_checker_that_fails_is_a_failure_of_its_seed(monkeypatch: pytest.MonkeyP
     def fail(evidence: Evidence) -> list[str]:
         raise KeyError("o-7")
 
-    monkeypatch.setitem(CHECKS, "something holds", fail)  # type: ignore[arg-type]  # a Mapping to all others
+    monkeypatch.setitem(CHECKS, "something holds", fail)
     outcome = Cluster(QUIET).run()
     assert (outcome.seed, outcome.rule, outcome.what) == (QUIET.seed, UNEXPECTED, "KeyError('o-7')")
 
