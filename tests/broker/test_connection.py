@@ -1,15 +1,19 @@
 """A connection on a real socket, served by requests that answer when told to."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from penstock.broker.clock import SystemClock
-from penstock.broker.connection import Connection, Reply, Surroundings
+from penstock.broker.connection import Connection, Requests, Surroundings
 from penstock.broker.connection_limits import ConnectionLimits
 from penstock.broker.frames import SCRATCH_BYTES
+from penstock.broker.reply import Reply
 from penstock.broker.request_memory import RequestMemory
 from penstock.storage.log_reader import FilePiece
 from penstock.storage.real_filesystem import RealFileSystem
@@ -58,10 +62,10 @@ async def until(condition: Callable[[], bool]) -> None:
 class Rig:
     """A listening socket, what its connections share, and a client."""
 
-    def __init__(self) -> None:
+    def __init__(self, requests: Requests | None) -> None:
         self.requests = HeldRequests()
         self.around = Surroundings(
-            requests=self.requests,
+            requests=requests or self.requests,
             limits=ConnectionLimits(total_max=10, per_address_max=10, creation_rate_max=1000),
             memory=RequestMemory(bytes_max=1 << 20, queued_max=500),
             scratch=bytearray(SCRATCH_BYTES),
@@ -80,8 +84,8 @@ class Rig:
 
 
 @asynccontextmanager
-async def rig() -> AsyncIterator[Rig]:
-    subject = Rig()
+async def rig(requests: Requests | None) -> AsyncIterator[Rig]:
+    subject = Rig(requests)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Connection(subject.around, loop), "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
@@ -96,9 +100,11 @@ async def rig() -> AsyncIterator[Rig]:
         await until(lambda: not subject.around.connections)
 
 
-def run(scenario: Callable[[Rig], Awaitable[None]]) -> None:
+def run(scenario: Callable[[Rig], Awaitable[None]], requests: Requests | None = None) -> None:
+    """With other ``requests`` than those that are held, if the test brings some."""
+
     async def main() -> None:
-        async with rig() as subject:
+        async with rig(requests) as subject:
             await scenario(subject)
 
     asyncio.run(main())
@@ -141,6 +147,59 @@ def test_connection_request_that_others_wait_for_is_told_so() -> None:
         assert await subject.reader.readexactly(11) == b"firstsecond"
 
     run(scenario)
+
+
+class PromptRequests:
+    """Answers at once, and notes how deep the stack is by then."""
+
+    def __init__(self) -> None:
+        self.depths: list[int] = []
+
+    def serve(self, header: RequestHeader, frame: bytearray, reply: Reply) -> None:
+        self.depths.append(_stack_depth())
+        reply.send([header.correlation_id.to_bytes(2, "big")])
+
+
+class WaitingRequests:
+    """Answers each request when the next one comes, as followers are answered, and the last one at once."""
+
+    def __init__(self, last: int) -> None:
+        self._last = last
+        self.depths: list[int] = []
+
+    def serve(self, header: RequestHeader, frame: bytearray, reply: Reply) -> None:
+        self.depths.append(_stack_depth())
+        answer = partial(reply.send, [header.correlation_id.to_bytes(2, "big")])
+        if header.correlation_id == self._last:
+            answer()
+        else:
+            reply.when_crowded = answer
+
+
+def _stack_depth() -> int:
+    depth, frame = 0, inspect.currentframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
+@pytest.mark.parametrize(
+    ("requests", "api_key"),
+    [(PromptRequests(), PRODUCE), (PromptRequests(), FETCH), (WaitingRequests(399), FETCH)],
+    ids=["produces", "fetches", "fetches that wait for each other"],
+)
+def test_connection_many_requests_answered_at_once_do_not_pile_up_on_the_stack(
+    requests: PromptRequests | WaitingRequests, api_key: int
+) -> None:
+    count = 400
+
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(b"".join(request(api_key, number) for number in range(count)))
+        expected = b"".join(number.to_bytes(2, "big") for number in range(count))
+        assert await subject.reader.readexactly(2 * count) == expected
+        assert max(requests.depths) - min(requests.depths) < 10
+
+    run(scenario, requests)
 
 
 def test_connection_raft_requests_begin_while_others_wait_and_are_answered_in_order() -> None:

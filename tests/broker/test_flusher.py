@@ -158,3 +158,61 @@ def test_flusher_released_owner_is_awaited_and_then_left_alone(rig: Rig) -> None
         assert not rig.workers.rounds
 
     asyncio.run(scenario())
+
+
+class Stumbling(Owner):
+    """Makes a mistake whenever it is told something."""
+
+    def flush_finished(self, job: FlushJob) -> None:
+        raise LookupError(f"what is {self.log.flushed_offset}?")
+
+
+def test_flusher_bug_of_one_owner_is_reported_and_costs_the_others_nothing(rig: Rig) -> None:
+    one, two = Stumbling(rig.disk, "one"), Owner(rig.disk, "two")
+    append_to(rig, one, two)
+    rig.end_turn()
+    append_to(rig, two)
+    rig.workers.finish()
+    assert two.told == ["flushed to 1"]
+    reporting, beginning = rig.turn
+    with pytest.raises(LookupError, match="what is 1"):
+        reporting()
+    append_to(rig, one)
+    beginning()
+    rig.workers.finish()
+    assert two.told == ["flushed to 1", "flushed to 2"]
+    assert one.log.flushed_offset == 2
+    assert not rig.fatal
+
+
+def test_flusher_job_that_ends_as_none_should_is_reported_and_then_fatal(rig: Rig) -> None:
+    one, two = Owner(rig.disk, "one"), Owner(rig.disk, "two")
+    append_to(rig, one, two)
+    rig.end_turn()
+    ((_, done),) = rig.workers.rounds
+    done([ValueError("a bug"), None])
+    assert one.told == two.told == []
+    reporting, ending = rig.turn
+    with pytest.raises(ValueError, match="a bug"):
+        reporting()
+    assert not rig.fatal
+    ending()
+    assert [type(error) for error in rig.fatal] == [FlushFailedError]
+    assert rig.flusher.is_idle
+
+
+def test_flusher_waiter_that_was_cancelled_keeps_nobody_else_waiting(rig: Rig) -> None:
+    owner = Owner(rig.disk, "one")
+
+    async def scenario() -> None:
+        append_to(rig, owner)
+        rig.end_turn()
+        cancelled = asyncio.ensure_future(rig.flusher.release([owner]))
+        waiting = asyncio.ensure_future(rig.flusher.drain())
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        await asyncio.wait([cancelled])
+        rig.workers.finish()
+        await waiting
+
+    asyncio.run(scenario())

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.broker.outbox import GATHER_PARTS_MAX, JOIN_BYTES_MAX, Outbox, Part
 from penstock.storage.log_reader import FilePiece
+from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.real_filesystem import RealFileSystem
 
 SECONDS_MAX = 30.0
@@ -113,6 +114,21 @@ def test_files_between_gathered_parts_keep_their_place(tmp_path: Path) -> None:
 
     converse(talk)
     file.close()
+
+
+def test_file_that_cannot_be_read_ends_the_connection() -> None:
+    disk = MemoryFileSystem(Random(1))
+    file = disk.open("/segment", create=True)
+    file.write(0, [b"x" * 1_000])
+
+    async def talk(sender: Sender, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert sender.outbox is not None
+        file.close()
+        sender.outbox.put([b"header", FilePiece(file, 0, 1_000)])
+        await sender.is_gone.wait()
+        assert sender.outbox.queued_bytes == 0
+
+    converse(talk)
 
 
 def test_what_nobody_reads_any_more_is_dropped() -> None:

@@ -59,3 +59,24 @@ def test_nothing_of_an_answered_request_waits_for_the_collector(deadlines: Deadl
         assert witness() is None
     finally:
         gc.enable()
+
+
+def test_request_answered_at_its_deadline_is_let_go_though_its_batch_is_waited_for(
+    deadlines: Deadlines,
+) -> None:
+    class Request:
+        """Stands for a frame full of records."""
+
+    request = Request()
+    witness = weakref.ref(request)
+    parked = ParkedProduce(lambda outcomes, request=request: None)  # type: ignore[misc]
+    waiting = ProduceOutcome(parked, 0)
+    parked.finish_or_wait(deadlines, 30_000)
+    gc.disable()
+    try:
+        parked.expire()
+        del request
+        assert witness() is None
+        waiting.settle(ErrorCode.NONE)
+    finally:
+        gc.enable()

@@ -538,6 +538,39 @@ def test_log_vouches_for_itself_again_after_the_cut() -> None:
     assert fs.read_file(f"{PATH}/recovery-point-offset-checkpoint") == b"0\n1\na 0 2\n"
 
 
+def test_clean_stop_does_not_vouch_for_a_log_whose_cut_was_given_up() -> None:
+    fs = disk()
+    directory = open_directory(fs)
+    cut, other = opened(directory, spec(A), spec(B, 2))
+    for log in (cut, other):
+        append(directory, log, b"one")
+        append(directory, log, b"two")
+    directory.begin_lower(cut, Offset(1)).run()
+    assert cut.begin_truncate(1) is not None
+    cut.give_up_cut()
+    close(directory)
+    again = open_directory(fs)
+    jobs = loaded(again, spec(A), spec(B, 2)).jobs
+    assert [job.is_vouched_for for job in jobs] == [False, True]
+    assert [log.log_end_offset for log in again.logs.values()] == [2, 2]
+    assert not any(log.is_offline for log in again.logs.values())
+
+
+def test_name_of_a_deleted_log_is_not_held_to_the_cut_that_was_given_up() -> None:
+    fs = disk()
+    directory = open_directory(fs)
+    (log,) = opened(directory, spec(A))
+    append(directory, log, b"one")
+    directory.begin_lower(log, Offset(0)).run()
+    assert log.begin_restart(0) is not None
+    log.give_up_cut()
+    directory.begin_delete([A], NOW).run()
+    (log,) = opened(directory, spec(A, 2))
+    append(directory, log, b"one")
+    directory.begin_checkpoint(NOW).run()
+    assert fs.read_file(f"{PATH}/recovery-point-offset-checkpoint") == b"0\n1\na 0 1\n"
+
+
 def test_seals_of_partitions_that_are_gone_are_freed_by_a_full_load() -> None:
     fs = disk()
     directory = open_directory(fs)

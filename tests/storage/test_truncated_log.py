@@ -16,7 +16,7 @@ from tests.storage.log_testing import (
     reopen_clean,
 )
 
-from penstock.model.errors import DiskFullError, InvariantError
+from penstock.model.errors import ApiError, DiskFullError, InvariantError
 from penstock.records.batch import read_header
 from penstock.storage.log import Log, RewindJob
 from penstock.storage.log_config import LogConfig
@@ -72,6 +72,25 @@ def test_nothing_is_flushed_checkpointed_expired_or_closed_while_the_log_is_cut(
     job.run()
     log.finish_truncate(job)
     assert log.begin_flush() is not None
+
+
+def test_log_whose_cut_was_given_up_takes_nothing_and_is_closed_as_it_is() -> None:
+    disk = make_disk()
+    log, batches = filled(disk)
+    before = disk.read_file(f"{DIRECTORY}/00000000000000000000.log")
+    begin(log, CUT)
+    append(log, 1, leader_epoch=1)
+    log.give_up_cut()
+    with pytest.raises(ApiError, match="its cut was given up"):
+        append(log, 1, leader_epoch=1)
+    assert log.begin_flush(durably=True) is None
+    log.close()
+    assert disk.read_file(f"{DIRECTORY}/00000000000000000000.log") == before
+    again = open_log(disk, CONFIG, recovery_point=0, tail_bytes=0)
+    assert read_all(again) == b"".join(batches)
+    again.give_up_cut()
+    assert not again.cut_is_given_up
+    assert again.refusal is None
 
 
 def test_compaction_waits_for_a_cut() -> None:

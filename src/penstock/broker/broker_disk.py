@@ -118,6 +118,16 @@ class BrokerDisk:
         """Damaged data was asked for: say so; whoever asked is answered with an error."""
         logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
 
+    def report_unreadable(self, partition: Partition, error: StorageError) -> None:
+        """The disk does not hand over what was asked for: say so once, however often it is asked again.
+
+        Nothing is held against the data: it may be fine, and only the files too many that are open.
+        """
+        reason = str(error)
+        if partition.unreadable != reason:
+            partition.unreadable = reason
+            logger.error("cannot read from disk", extra={"partition": str(partition), "reason": reason})
+
     def high_watermarks(self) -> dict[TopicPartition, Offset]:
         """Up to where every partition is committed."""
         return {

@@ -20,7 +20,8 @@ from penstock.broker.clock import Clock
 from penstock.broker.connection_limits import ConnectionLimits
 from penstock.broker.frames import FrameReader
 from penstock.broker.metrics.traffic import Traffic
-from penstock.broker.outbox import Outbox, Part
+from penstock.broker.outbox import Outbox
+from penstock.broker.reply import Reply
 from penstock.broker.request_memory import RequestMemory
 from penstock.model.connected_client import ConnectedClient
 from penstock.model.errors import DecodeError
@@ -58,56 +59,6 @@ PIPELINES: Mapping[int, str] = {
     ApiKey.RAFT_OBSERVE: "raft",
 }
 """Requests that may begin while others of the same pipeline are not answered yet."""
-
-
-class Reply:
-    """The place in line of one request; filled once, sent when all before it have been."""
-
-    __slots__ = ("_connection", "arrived_at", "frame_bytes", "header", "is_done", "parts", "when_crowded")
-
-    def __init__(
-        self, connection: "Connection", header: RequestHeader, frame_bytes: int, *, arrived_at: float
-    ) -> None:
-        self._connection = connection
-        self.header = header
-        self.frame_bytes = frame_bytes
-        self.arrived_at = arrived_at
-        self.is_done = False
-        self.parts: list[Part] = []
-        #: Called when another request waits for this one to be answered.
-        self.when_crowded: Callable[[], None] | None = None
-
-    @property
-    def client(self) -> ConnectedClient:
-        """Who asks."""
-        return self._connection.client
-
-    @property
-    def is_abandoned(self) -> bool:
-        """Whether nobody waits for this reply any more."""
-        return self._connection.is_closed or self._connection.has_hung_up
-
-    @property
-    def traffic(self) -> Traffic:
-        """Where what is served is counted."""
-        return self._connection.traffic
-
-    def send(self, parts: list[Part]) -> None:
-        """Answer with these bytes; no parts at all means that the request gets no answer."""
-        self.parts = parts
-        self.is_done = True
-        self._connection.reply_done()
-
-    def when_connection_is_lost(self, callback: Callable[[], None]) -> None:
-        """Have ``callback`` called once when the connection has ended, however; soon, if it has already.
-
-        A connection keeps one: the next request that comes with another takes its place.
-        """
-        self._connection.when_lost(callback)
-
-    def close_connection(self, reason: str) -> None:
-        """There is no answer that this request could get: end the conversation."""
-        self._connection.close(reason)
 
 
 class Requests(Protocol):
@@ -152,6 +103,7 @@ class Connection(asyncio.BufferedProtocol):
         self._stalled_since: float | None = None
         self._stalled_bytes = 0
         self._on_lost: Callable[[], None] | None = None
+        self._is_starting = False
         self.client = ConnectedClient()
         self._is_finishing = False
         self.is_admitted = False
@@ -331,17 +283,39 @@ class Connection(asyncio.BufferedProtocol):
             self.close(f"replies were not read for {allowed:.0f} s")
 
     def _start_requests(self) -> None:
+        """Start whatever may begin now.
+
+        A request that is answered at once leads back here, through ``reply_done``. Whoever is at it already
+        takes the next one then: the stack must not grow with every request that a client sends in one go.
+        """
+        if self._is_starting:
+            return
+        self._is_starting = True
+        try:
+            self._start_in_turn()
+        finally:
+            self._is_starting = False
+
+    def _start_in_turn(self) -> None:
         queue = self._queue
-        while queue and not self.is_closed and self._may_start(queue[0][0]):
-            header, frame, arrived_at = queue.popleft()
-            self._around.memory.release(0, queued=1)
-            reply = Reply(self, header, len(frame), arrived_at=arrived_at)
-            self._in_flight.append(reply)
-            self._around.requests.serve(header, frame, reply)
-        if queue and self._in_flight:
-            crowded = self._in_flight[0].when_crowded
-            if crowded is not None:
-                crowded()
+        while queue and not self.is_closed:
+            if self._may_start(queue[0][0]):
+                header, frame, arrived_at = queue.popleft()
+                self._around.memory.release(0, queued=1)
+                reply = Reply(self, header, len(frame), arrived_at=arrived_at)
+                self._in_flight.append(reply)
+                self._around.requests.serve(header, frame, reply)
+            elif not self._make_way():
+                return
+
+    def _make_way(self) -> bool:
+        """Tell the first request that another one waits; answers whether that has let it go."""
+        if not self._in_flight:
+            return False
+        first = self._in_flight[0]
+        if first.when_crowded is not None:
+            first.when_crowded()
+        return not self._in_flight or self._in_flight[0] is not first
 
     def _may_start(self, header: RequestHeader) -> bool:
         assert self._outbox is not None

@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from penstock.broker.apis import fetch, produce
-from penstock.broker.connection import Reply
 from penstock.broker.metrics.response_errors import response_errors
+from penstock.broker.reply import Reply
 from penstock.model.errors import DecodeError
 from penstock.wire.api_keys import APIS, ApiKey, is_served
 from penstock.wire.framing import (

@@ -6,9 +6,8 @@ A batch that rotted on disk is reported, not served.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from penstock.broker.partition_read import PartitionRead
-from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import CorruptLogError
+from penstock.broker.partition_read import PartitionRead, unreadable
+from penstock.model.errors import StorageError
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
@@ -35,7 +34,6 @@ async def _verified(broker: "Broker", read: PartitionRead) -> PartitionRead:
     assert read.partition is not None
     try:
         await broker.workers.call(read.partition.log.verify, read.records)
-    except CorruptLogError as error:
-        broker.report_corruption(read.partition, error)
-        return PartitionRead(read.key, ErrorCode.CORRUPT_MESSAGE)
+    except StorageError as error:
+        return unreadable(broker, read.key, read.partition, error)
     return read

@@ -10,6 +10,7 @@ later one is ever answered with success.
 
 import asyncio
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Protocol
 
 from penstock.broker.flush_round import DescriptorFlusher, FlushRound, Outcomes, Workers
@@ -108,13 +109,18 @@ class Flusher:
         if self._meter is not None:
             self._meter.round_ended(len(finished))
         for (owner, job), error in zip(finished, outcomes, strict=True):
-            self._settle(owner, job, error)
+            try:
+                self._settle(owner, job, error)
+            except Exception as bug:
+                # Whoever waited for this log made it; the other logs of the round must not pay for that.
+                self._report(bug)
         if self._dirty and not self._has_failed and not self._round_is_due:
             self._round_is_due = True
             self._call_soon(self._start_round)
         waiting, self._round_ended = self._round_ended, []
         for ended in waiting:
-            ended.set_result(None)
+            if not ended.done():  # whoever waited may have been cancelled
+                ended.set_result(None)
 
     def _settle(self, owner: FlushOwner, job: FlushJob, error: BaseException | None) -> None:
         if error is None and not self._has_failed:
@@ -129,4 +135,14 @@ class Flusher:
             self._on_fatal(error)
         elif error is not None:
             self._has_failed = True
-            raise error
+            self._report(error)
+            unknown = FlushFailedError(f"A flush ended as none should: {error!r}")
+            self._call_soon(partial(self._on_fatal, unknown))
+
+    def _report(self, bug: BaseException) -> None:
+        """Raise it where the loop sees it, and nobody else."""
+
+        def fail() -> None:
+            raise bug
+
+        self._call_soon(fail)

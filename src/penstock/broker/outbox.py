@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from penstock.model.errors import StorageError
 from penstock.storage.log_reader import FilePiece
 
 Bytes = bytes | bytearray | memoryview
@@ -159,7 +160,12 @@ class Outbox:
         return sent
 
     def _send_file_by_reading(self, piece: FilePiece) -> int:
-        data = piece.file.read(piece.position, min(piece.length, READ_AHEAD_BYTES))
+        try:
+            data = piece.file.read(piece.position, min(piece.length, READ_AHEAD_BYTES))
+        except StorageError:
+            # Some of the reply may be gone already: all that is left to say is that there will be no more.
+            self._transport.abort()
+            return piece.length
         if not data:
             self._transport.abort()
         self._consume(piece, len(data))

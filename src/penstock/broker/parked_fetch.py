@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from penstock.broker.fetch_sessions import FetchPlan, FetchPosition, PartitionKey
 from penstock.broker.fetch_verification import answer_verified
 from penstock.broker.partition import Partition
-from penstock.broker.partition_read import NO_REPLICA, PartitionRead
+from penstock.broker.partition_read import NO_REPLICA, PartitionRead, unreadable
 from penstock.broker.read_replicas import nearer_replica
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, CorruptLogError
+from penstock.model.errors import ApiError, StorageError
 from penstock.replication.divergence import EpochEnd, diverging_epoch
 
 if TYPE_CHECKING:
@@ -119,9 +119,8 @@ class ParkedFetch:
             return self._read_found(key, partition, position, left, is_first=is_first)
         except ApiError as error:
             return PartitionRead(key, error.code)
-        except CorruptLogError as error:
-            self._broker.report_corruption(partition, error)
-            return PartitionRead(key, ErrorCode.CORRUPT_MESSAGE)
+        except StorageError as error:
+            return unreadable(self._broker, key, partition, error)
 
     def _find(self, key: PartitionKey) -> Partition:
         replicas = self._broker.replicas

@@ -57,7 +57,6 @@ class ParkedProduce:
     __slots__ = (
         "_answer",
         "_deadlines",
-        "_is_answered",
         "_is_complete",
         "_tick",
         "_waiting_count",
@@ -65,12 +64,12 @@ class ParkedProduce:
     )
 
     def __init__(self, answer: Callable[[list[ProduceOutcome]], None]) -> None:
-        self._answer = answer
+        #: None once it has been called.
+        self._answer: Callable[[list[ProduceOutcome]], None] | None = answer
         #: One per partition, in the order of the request.
         self.outcomes: list[ProduceOutcome] = []
         self._waiting_count = 0
         self._is_complete = False
-        self._is_answered = False
         self._deadlines: Deadlines | None = None
         self._tick = Tick(0)
 
@@ -98,9 +97,10 @@ class ParkedProduce:
 
     def expire(self) -> None:
         """Answer with what is known now."""
-        if self._is_answered:
+        answer, self._answer = self._answer, None
+        if answer is None:
             return
-        self._is_answered = True
         # Outcomes know us and we know them: let go, or request and records stay until the next collection.
+        # After a timeout those that wait on stay in their partitions, and the answer knows the request.
         outcomes, self.outcomes = self.outcomes, []
-        self._answer(outcomes)
+        answer(outcomes)

@@ -81,6 +81,7 @@ class Partition:
         self.is_being_cut = False
         #: Why this replica copies no more, though it should; until it gets another leader.
         self.failure: str | None = None
+        self.unreadable: str | None = None  # why the disk did not hand it over, as was reported last
         self.waiters = PartitionWaiters()
         self._beginnings = LogBeginnings()
         #: What is answered to those who still find it, once it is gone from this broker.

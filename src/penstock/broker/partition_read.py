@@ -1,14 +1,18 @@
 """What one partition has for the answer to a fetch."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.broker.fetch_sessions import PartitionKey
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
+from penstock.model.errors import CorruptLogError, StorageError
 from penstock.model.ids import NodeId
 from penstock.storage.log_reader import LogSlice
 from penstock.storage.transaction_index import AbortedTransaction
+
+if TYPE_CHECKING:
+    from penstock.broker.broker import Broker
 
 NO_REPLICA = NodeId(-1)
 NO_ERROR = ErrorCode.NONE
@@ -45,3 +49,14 @@ class PartitionRead(NamedTuple):
         if self.records is None or self.partition is None or not self.records.size:
             return False
         return self.partition.log.needs_verification(self.records)
+
+
+def unreadable(
+    broker: "Broker", key: PartitionKey, partition: Partition, error: StorageError
+) -> PartitionRead:
+    """The answer where the disk has not what it should, or does not hand it over; others get theirs."""
+    if isinstance(error, CorruptLogError):
+        broker.report_corruption(partition, error)
+        return PartitionRead(key, ErrorCode.CORRUPT_MESSAGE)
+    broker.report_unreadable(partition, error)
+    return PartitionRead(key, ErrorCode.KAFKA_STORAGE_ERROR)

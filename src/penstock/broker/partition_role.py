@@ -25,7 +25,7 @@ class RoleNews:
     assignment: Assignment
     #: Active brokers and the epochs of their processes.
     broker_epochs: Mapping[NodeId, int]
-    #: Whether the topic allows unclean elections.
+    #: Whether the topic allows unclean elections, or accepts that a crash costs records.
     may_lose_committed: bool = False
 
     def is_to_follow(self, node_id: NodeId) -> bool:
@@ -62,7 +62,7 @@ def role_news(partition: PartitionImage, rules: TopicRules, broker_epochs: Mappi
             min_insync_replicas=rules.min_insync_replicas,
         ),
         broker_epochs=broker_epochs,
-        may_lose_committed=rules.allows_unclean_election,
+        may_lose_committed=rules.allows_unclean_election or rules.accepts_loss,
     )
 
 

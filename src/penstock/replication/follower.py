@@ -4,7 +4,8 @@ Its fetch offset is its word that everything before is on its disk, so it asks f
 is flushed. What the leader finds to be of another log (``divergence``) is cut off before all else.
 
 It never cuts below its own high watermark: that was committed, and a leader without it lost an acknowledged
-record. Only where the topic has said that it can live with that (unclean elections) is it done.
+record. Only where the topic has said that it can live with that (unclean elections, or flushes that do not
+cover every batch) is it done.
 
 Only the answer to its last fetch counts, told by offset and epochs: what a leader once found to be of another
 log may be the leader's own by now.

@@ -16,6 +16,7 @@ class FollowerStart:
     log_end_offset: int
     flushed_offset: int
     high_watermark: Offset
-    #: Whether the topic allows unclean elections, and so that committed records are cut off.
+    #: Whether the topic allows unclean elections, or accepts that a crash costs records: then committed
+    #: ones may be cut off.
     may_lose_committed: bool = False
     retry_ms: int = FETCH_RETRY_MS

@@ -40,7 +40,7 @@ class MetadataChanged:
     broker_epochs: Mapping[NodeId, int]
     log: LogFacts
     now: Millis
-    #: Whether the topic allows unclean elections.
+    #: Whether the topic allows unclean elections, or accepts that a crash costs records.
     may_lose_committed: bool = False
 
 

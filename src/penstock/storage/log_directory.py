@@ -164,6 +164,7 @@ class LogDirectory:
         for partition in partitions:
             log = self.logs.pop(partition)
             self.seal.forget(self._seal_key(partition))
+            self._lowered.pop(partition, None)  # of a cut that was given up
             del self._topic_ids[partition]
             due_at = Millis(now + log.config.file_delete_delay_ms)
             name = deleted_name(partition, self._new_uuid())
@@ -247,7 +248,8 @@ class LogDirectory:
     ) -> None:
         """Stop in good order: the caller has closed all logs, and no job is under way. Blocks.
 
-        The marker is the last thing written. Logs that are offline are not vouched for.
+        The marker is the last thing written. Logs that are offline are not vouched for, nor those whose cut
+        was given up.
         """
         self.begin_checkpoint(now, high_watermarks).run()
         for log in self.logs.values():
@@ -256,7 +258,7 @@ class LogDirectory:
         sizes = {
             f"{partition}/{name}": size
             for partition, log in self.logs.items()
-            if not log.is_offline
+            if not log.is_offline and not log.cut_is_given_up
             for name, size in log_file_sizes(self._fs, log.directory).items()
         }
         write_clean_shutdown(self._fs, self.path, CleanShutdown(broker_epoch=broker_epoch, file_sizes=sizes))

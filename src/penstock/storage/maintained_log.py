@@ -36,6 +36,8 @@ class MaintainedLog(ReadableLog):
     _swap: SegmentSwap | None = None
     # The log is being cut, begins anew or is repaired: memory has, the files follow.
     _cut: RewindJob | RestartJob | RepairJob | None = None
+    #: Whether the files will not follow before the next start.
+    cut_is_given_up = False
     _needs_rewind = False
     # Files of these may be left over from a failed job.
     _unborn_segments: tuple[Segment, ...] = ()
@@ -232,7 +234,7 @@ class MaintainedLog(ReadableLog):
         A log that refuses appends is closed as it is: its files are evidence, or are brought back at the
         next start.
         """
-        if self._cut is not None:
+        if self._cut is not None and not self.cut_is_given_up:
             raise InvariantError(f"{self} is closed while it is being cut")
         if self._refusal is None and (self._writer.is_dirty or self._flush_job is not None):
             raise InvariantError(f"{self} is closed before it is flushed")

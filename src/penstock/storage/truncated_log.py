@@ -71,6 +71,16 @@ class TruncatedLog(CompactedLog):
         self._check_cut(job)
         self._enter_cut(job)
 
+    def give_up_cut(self) -> None:
+        """The job of the cut under way, if there is one, has failed and is not run again.
+
+        Nothing is appended or flushed any more, and the log is closed as it is: the next start finds out how
+        far the job came, as after a crash.
+        """
+        if self._cut is not None:
+            self.cut_is_given_up = True
+            self._refusal = "its cut was given up"
+
     def truncate(self, offset: int) -> int:
         """Flush, and all of it now; answers the new end. Blocks."""
         self.flush()

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from penstock.broker.connection import Reply, Requests
+from penstock.broker.connection import Requests
 from penstock.broker.outbox import Part
+from penstock.broker.reply import Reply
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import DecodeError
 from penstock.testing.error_answers import entries_field, error_answer

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from penstock.broker.connection import Reply
 from penstock.broker.outbox import Part
+from penstock.broker.reply import Reply
 from penstock.storage.log_reader import FilePiece
 
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from penstock.broker.clock import Clock, SystemClock
-from penstock.broker.connection import Reply
 from penstock.broker.peers.address import Address
 from penstock.broker.peers.lane import Lane
 from penstock.broker.peers.peers import Peers
+from penstock.broker.reply import Reply
 from penstock.broker.server import Server
 from penstock.config.sources import load_broker_config
 from penstock.model.ids import NodeId

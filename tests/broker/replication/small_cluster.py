@@ -55,6 +55,8 @@ from penstock.sim.runtime.entropy import SeededEntropy
 from penstock.sim.runtime.loop import SimulatedLoop, new_loop
 from penstock.sim.runtime.workers import DiskSpeed, SimulatedWorkers
 from penstock.sim.runtime.world import World
+from penstock.storage.failpoints import parse_failpoints
+from penstock.storage.faulty_filesystem import FaultyFileSystem
 from penstock.storage.log_directory import DirectoryOptions, LogDirectory
 from penstock.storage.tail_cache import TailCache
 from penstock.wire.messages.alter_partition import AlterPartitionRequest
@@ -128,6 +130,8 @@ class Node:
         self._followed = ClusterImage()
         self._told = asyncio.Event()
         self.is_following = False
+        #: Its disk, which may be told to fail.
+        self.filesystem = FaultyFileSystem(cluster.disks[node_id], cluster.failpoints.pop(node_id, ""))
         self.log_directory: LogDirectory = None  # type: ignore[assignment] # there once it has started
         self.partitions: Partitions = None  # type: ignore[assignment] # likewise
 
@@ -199,6 +203,10 @@ class Node:
                 offset = header.next_offset
         return found
 
+    def strike(self, failpoints: str) -> None:
+        """Have the disk fail in these ways from now on, and in no others."""
+        self.filesystem._faults._failpoints = parse_failpoints(failpoints)
+
     def check_writable(self) -> None:
         """There is room."""
 
@@ -207,6 +215,21 @@ class Node:
 
     def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
         self.failures.append(error)
+
+    def report_unreadable(self, partition: Partition, error: StorageError) -> None:
+        self.failures.append(error)
+
+    async def stop(self) -> None:
+        """As a broker does that is told to."""
+        await self.replication.stop()
+        await self.cleaner.stop()
+        await self.server.stop(1.0)
+        self.peers.close()
+        await self.tasks.stop()
+        await self.flusher.drain()
+        for log in self.log_directory.logs.values():
+            log.close()
+        self.log_directory.close(self.clock.wall_ms())
 
     async def checkpoint(self) -> None:
         marks = {
@@ -217,8 +240,7 @@ class Node:
 
     def _open_directory(self) -> LogDirectory:
         options = DirectoryOptions(node_id=self.node_id, new_uuid=self.entropy.uuid)
-        disk = self.cluster.disks[self.node_id]
-        return LogDirectory.open(disk, "/data", options, now=self.clock.wall_ms())
+        return LogDirectory.open(self.filesystem, "/data", options, now=self.clock.wall_ms())
 
 
 class SmallCluster:
@@ -238,6 +260,8 @@ class SmallCluster:
         self.disks = {
             NodeId(id): SimulatedDisk(self.world.stream(f"n{id}/disk")) for id in range(1, count + 1)
         }
+        #: How the disk of a broker's next process fails.
+        self.failpoints: dict[int, str] = {}
         self.nodes: dict[int, Node] = {}
         self.image = ClusterImage()
         self._epoch = 0

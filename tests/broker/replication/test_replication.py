@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.broker.replication.small_cluster import TOPIC_ID, Node, SmallCluster, no_error, values_in
+from tests.broker.replication.small_cluster import (
+    TOPIC_ID,
+    Node,
+    SmallCluster,
+    check_leads,
+    no_error,
+    values_in,
+)
 
 from penstock.broker.peers.peer_error import PeerError
 from penstock.model.error_codes import ErrorCode
@@ -467,6 +474,127 @@ def test_damaged_log_of_a_follower_is_repaired_and_filled_again(cluster: SmallCl
     assert follower.partitions.lost == [(TOPIC_ID, 0)]
     cluster.run_until(lambda: follower.values() == [b"a", b"b", b"c"])
     assert not follower.partition().log.is_offline
+
+
+# Disks that fail for a while.
+
+
+def diverge(cluster: SmallCluster) -> None:
+    """Let broker 1 have a record that its successor, broker 2, never had."""
+    cluster.make_topic((1, 2, 3))
+    no_error(cluster.run(cluster.produce(1, b"kept")))
+    cut(cluster, 1)
+    no_error(cluster.run(cluster.produce(1, b"lost", acks=1)))
+    cluster.nodes[1].hears_metadata = False
+    cluster.fence(1)
+    cluster.run_until(lambda: cluster.nodes[2].partition().is_leader)
+    no_error(cluster.run(cluster.produce(2, b"new", timeout_ms=20_000)))
+    cluster.nodes[1].hears_metadata = True
+    mend(cluster, 1)
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "truncate:path=orders-0:error=ENOSPC",
+        "truncate:path=orders-0:error=EIO",
+        "write:path=recovery-point:error=EIO",
+    ],
+    ids=["no room", "broken file", "broken checkpoint"],
+)
+def test_cut_that_fails_is_tried_again(
+    cluster: SmallCluster, caplog: pytest.LogCaptureFixture, failing: str
+) -> None:
+    diverge(cluster)
+    cluster.nodes[1].strike(f"{failing}:count=3")
+    cluster.unfence(1)
+    cluster.run_until(lambda: isr(cluster) == (1, 2, 3))
+    assert [node.values() for node in cluster.nodes.values()] == [[b"kept", b"new"]] * 3
+    told = [record for record in caplog.records if record.message.startswith("log cannot be changed yet")]
+    assert len(told) == 1
+    no_error(cluster.run(cluster.produce(2, b"more")))
+    cluster.kill(1, loses_power=True)
+    again = cluster.restart(1)
+    cluster.run_until(lambda: again.values() == [b"kept", b"new", b"more"])
+
+
+def test_new_beginning_that_fails_is_tried_again(cluster: SmallCluster) -> None:
+    cluster.make_topic((1, 2))
+    cluster.kill(2)
+    cluster.fence(2)
+    cluster.settle()
+    for value in (b"b", b"c", b"d"):
+        no_error(cluster.run(cluster.produce(1, value)))
+    assert cluster.run(delete_records(cluster, 2, 5_000)).low_watermark == 2
+    cluster.failpoints[2] = "open:error=EMFILE:path=.restart:count=3"
+    follower = cluster.restart(2)
+    cluster.run_until(lambda: isr(cluster) == (1, 2))
+    assert follower.values() == [b"d"]
+
+
+def test_repair_that_fails_is_tried_again(cluster: SmallCluster) -> None:
+    cluster.make_topic((1, 2))
+    for value in (b"a", b"b", b"c"):
+        no_error(cluster.run(cluster.produce(1, value)))
+    cluster.kill(2)
+    file = cluster.disks[NodeId(2)].open("/data/orders-0/00000000000000000000.log")
+    file.write(file.size() // 2, [b"rot"])
+    file.flush()
+    cluster.failpoints[2] = "write:error=EIO:path=.damaged:count=3"
+    follower = cluster.restart(2)
+    cluster.run_until(lambda: follower.values() == [b"a", b"b", b"c"])
+    assert not follower.partition().log.is_offline
+
+
+def test_topic_is_deleted_though_its_log_cannot_be_cut(cluster: SmallCluster) -> None:
+    diverge(cluster)
+    cluster.nodes[1].strike("truncate:error=EIO:path=orders-0")
+    cluster.unfence(1)
+    cluster.run_until(lambda: cluster.nodes[1].partition().log.is_busy)
+    cluster.delete_topic()
+    cluster.run_until(lambda: not cluster.disks[NodeId(1)].exists("/data/orders-0"))
+    assert len(cluster.nodes[1].replicas) == 0
+    cluster.nodes[1].strike("")
+    cluster.make_topic((1, 2), topic_id=type(TOPIC_ID)(b"n" * 16))
+    cluster.run_until(lambda: check_leads(cluster.nodes[1]))
+    no_error(cluster.run(cluster.produce(1, b"b")))
+    assert cluster.nodes[1].values() == cluster.nodes[2].values() == [b"b"]
+
+
+def test_broker_whose_log_cannot_be_cut_stops_and_the_next_start_comes_to_the_same_point(
+    cluster: SmallCluster,
+) -> None:
+    diverge(cluster)
+    node = cluster.nodes[1]
+    node.strike("truncate:error=EIO:path=orders-0")
+    cluster.unfence(1)
+    cluster.run_until(lambda: node.partition().log.is_busy)
+    stopping = node.loop.create_task(node.stop())
+    cluster.run_until(stopping.done)
+    stopping.result()
+    cluster.kill(1)
+    again = cluster.restart(1)
+    cluster.run_until(lambda: isr(cluster) == (1, 2, 3))
+    assert again.values() == [b"kept", b"new"]
+
+
+# Topics that accept loss.
+
+
+def test_follower_drops_what_its_leader_lost_where_the_topic_accepts_loss(cluster: SmallCluster) -> None:
+    cluster.make_topic((1, 2), flush_messages="1000")
+    no_error(cluster.run(cluster.produce(1, b"a", b"b")))
+    cluster.run_until(lambda: cluster.nodes[2].partition().high_watermark == 2)
+    cluster.nodes[2].loop.create_task(cluster.nodes[2].checkpoint())
+    cluster.pass_time(0.1)
+    for id, loses_power in ((2, False), (1, True)):
+        cluster.kill(id, loses_power=loses_power)
+        cluster.fence(id)
+    leader, follower = cluster.restart(1), cluster.restart(2)
+    cluster.run_until(lambda: isr(cluster) == (1, 2))
+    assert follower.partition().failure is None
+    no_error(cluster.run(cluster.produce(1, b"c", timeout_ms=20_000)))
+    assert leader.values() == follower.values() == [b"c"]
 
 
 def test_follower_that_knows_of_more_than_its_leader_stops_and_others_go_on(cluster: SmallCluster) -> None:

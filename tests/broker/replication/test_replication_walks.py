@@ -18,10 +18,10 @@ CHOICES = ("kill", "restart", "restart", "cut", "isolate", "mend", "mend", "pref
 class Walk:
     """One story, as the seed tells it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, flush_messages: str = "1") -> None:
         self.draw = Random(seed)
         self.cluster = SmallCluster(4, seed=seed)
-        self.cluster.make_topic((1, 2, 3), min_insync_replicas="2")
+        self.cluster.make_topic((1, 2, 3), min_insync_replicas="2", flush_messages=flush_messages)
         self.acknowledged: list[bytes] = []
         self.is_over = False
         self.cut: list[tuple[str, str]] = []
@@ -70,6 +70,22 @@ class Walk:
         elif choice == "move":
             cluster.reassign(*draw.sample([1, 2, 3, 4], 3))
         cluster.pass_time(draw.random() * 1.5)
+
+    def cut_power(self) -> None:
+        """Let everybody lose power, and come back in some order."""
+        cluster, draw = self.cluster, self.draw
+        alive = draw.sample(sorted(cluster.nodes), len(cluster.nodes))
+        for id in alive:
+            if draw.random() < 0.5:
+                node = cluster.nodes[id]
+                node.loop.create_task(node.checkpoint())
+        cluster.pass_time(draw.random() * 0.1)
+        for id in alive:
+            cluster.kill(id, loses_power=draw.random() < 0.8)
+        cluster.fence(*alive)
+        for id in draw.sample(sorted(cluster.disks), len(cluster.disks)):
+            cluster.restart(id)
+            cluster.pass_time(draw.random() * 0.3)
 
     def isolate(self, id: int) -> None:
         """Let a leader go on by itself, which only clients can reach, until others have chosen another."""
@@ -123,6 +139,24 @@ def test_nothing_acknowledged_is_lost_and_all_copies_agree(seed: int) -> None:
     assert copies[0] == copies[1] == copies[2]
     missing = set(walk.acknowledged) - set(copies[0])
     assert not missing
+    assert len(walk.acknowledged) > 20
+    assert len(copies[0]) == len(set(copies[0]))
+    assert all(part.partition().failure is None for part in cluster.nodes.values() if len(part.replicas))
+    cluster.close()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_copies_of_a_topic_that_accepts_loss_agree_again_after_power_cuts(seed: int) -> None:
+    walk = Walk(seed, flush_messages="1000")
+    cluster = walk.cluster
+    cluster.client_loop.create_task(walk.write())
+    for number in range(STEPS):
+        walk.step()
+        if number % 8 == 7:
+            walk.cut_power()
+    walk.make_peace()
+    copies = [cluster.nodes[id].values() for id in cluster.partition.replicas]
+    assert copies[0] == copies[1] == copies[2]
     assert len(walk.acknowledged) > 20
     assert len(copies[0]) == len(set(copies[0]))
     assert all(part.partition().failure is None for part in cluster.nodes.values() if len(part.replicas))

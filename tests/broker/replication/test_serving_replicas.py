@@ -3,7 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.broker.replication.small_cluster import TOPIC, TOPIC_ID, SmallCluster, no_error, values_in
+from tests.broker.replication.small_cluster import (
+    TOPIC,
+    TOPIC_ID,
+    Node,
+    SmallCluster,
+    no_error,
+    values_in,
+)
 
 from penstock.broker.fetch_sessions import FINAL_EPOCH
 from penstock.model.error_codes import ErrorCode
@@ -101,6 +108,88 @@ def test_waiting_consumer_of_a_follower_is_woken_by_its_high_watermark(cluster: 
     no_error(cluster.run(cluster.produce(1, b"a")))
     cluster.run_until(waiting.done, seconds_max=1.0)
     assert values_in(waiting.result()) == [b"a"]
+
+
+# Disks that do not hand over what they have.
+
+
+async def fetch_both(cluster: SmallCluster, *, min_bytes: int = 1) -> list[PartitionData]:
+    """Both partitions from the leader, in one request."""
+    positions = tuple(FetchPartition(partition=index, partition_max_bytes=1 << 20) for index in (0, 1))
+    request = FetchRequest(
+        max_wait_ms=20_000, min_bytes=min_bytes, topics=(FetchTopic(topic=TOPIC, partitions=positions),)
+    )
+    response = await cluster.client.ask(NodeId(1), request, 12, seconds_max=30)
+    return list(response.responses[0].partitions)
+
+
+def fill_and_forget(cluster: SmallCluster) -> Node:
+    """Two partitions with a record each, of which the leader remembers nothing but what is on its disk."""
+    cluster.make_topic((1, 2), (1, 2))
+    cluster.kill(2)
+    for index in (0, 1):
+        no_error(cluster.run(cluster.produce(1, b"cold", acks=1, index=index)))
+    cluster.kill(1)
+    return cluster.restart(1)
+
+
+UNREADABLE = "read:error=EIO:path=orders-0/00000000000000000000.log"
+
+
+def test_partition_that_cannot_be_read_keeps_nothing_from_its_neighbour(cluster: SmallCluster) -> None:
+    leader = fill_and_forget(cluster)
+    cluster.restart(2)
+    cluster.run_until(lambda: all(leader.partition(index).high_watermark == 1 for index in (0, 1)))
+    leader.strike(UNREADABLE)
+    broken, sound = cluster.run(fetch_both(cluster))
+    assert (broken.error_code, sound.error_code) == (ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NONE)
+    assert values_in(sound) == [b"cold"]
+    assert "Input/output error" in str(leader.failures[0])
+    leader.strike("")
+    assert [values_in(read) for read in cluster.run(fetch_both(cluster))] == [[b"cold"], [b"cold"]]
+
+
+def test_partition_that_cannot_be_read_is_copied_later_and_its_neighbour_now(cluster: SmallCluster) -> None:
+    leader = fill_and_forget(cluster)
+    leader.strike(UNREADABLE)
+    follower = cluster.restart(2)
+    cluster.run_until(lambda: leader.partition(1).high_watermark == 1)
+    cluster.run_until(lambda: len(leader.failures) >= 2)
+    assert (follower.values(0), follower.values(1)) == ([], [b"cold"])
+    leader.strike("")
+    cluster.run_until(lambda: leader.partition(0).high_watermark == 1)
+    assert follower.values(0) == [b"cold"]
+
+
+@pytest.mark.parametrize("after", range(3))
+def test_read_that_fails_at_any_point_is_answered(cluster: SmallCluster, after: int) -> None:
+    cluster.make_topic((1,), (1,))
+    for index in (0, 1):
+        no_error(cluster.run(cluster.produce(1, b"cold", index=index)))
+    stopping = cluster.nodes[1].loop.create_task(cluster.nodes[1].stop())
+    cluster.run_until(stopping.done)
+    cluster.kill(1)
+    cluster.restart(1).strike(f"{UNREADABLE}:after={after}:count=1")
+    broken, sound = cluster.run(fetch_both(cluster))
+    assert broken.error_code in (ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.CORRUPT_MESSAGE)
+    assert values_in(sound) == [b"cold"]
+
+
+def test_waiting_consumer_that_finds_its_partition_unreadable_is_told_and_writing_goes_on(
+    cluster: SmallCluster,
+) -> None:
+    leader = fill_and_forget(cluster)
+    cluster.restart(2)
+    cluster.run_until(lambda: all(leader.partition(index).high_watermark == 1 for index in (0, 1)))
+    waiting = cluster.client_loop.create_task(fetch_both(cluster, min_bytes=10_000))
+    cluster.pass_time(0.1)
+    assert not waiting.done()
+    leader.strike(UNREADABLE)
+    no_error(cluster.run(cluster.produce(1, b"new", index=0)))
+    cluster.run_until(waiting.done, seconds_max=1.0)
+    assert waiting.result()[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    for index in (0, 1):
+        no_error(cluster.run(cluster.produce(1, b"newer", index=index)))
 
 
 # Other questions are for leaders.

@@ -25,7 +25,6 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from penstock.broker.connection import Reply
 from penstock.broker.fetch_sessions import NO_SESSION, FetchPlan, FetchPosition, PartitionKey
 from penstock.broker.leader_hints import MISDIRECTED, endpoints, partition_in
 from penstock.broker.outbox import Part
@@ -33,6 +32,7 @@ from penstock.broker.parked_fetch import FetchLimits, ParkedFetch
 from penstock.broker.partition_read import NO_ERROR, PartitionRead
 from penstock.broker.replication.replica_fetch import ReplicaFetch, ReplicaFetchLimits
 from penstock.broker.replication.replica_session import ReplicaSession
+from penstock.broker.reply import Reply
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import ZERO_TOPIC_ID, NodeId, TopicId

@@ -23,11 +23,11 @@ Version notes
 
 from typing import TYPE_CHECKING
 
-from penstock.broker.connection import Reply
 from penstock.broker.leader_hints import MISDIRECTED, endpoints, partition_in
 from penstock.broker.parked_produce import ALL_ACKS, LEADER_ACKS, NO_ACKS, ParkedProduce, ProduceOutcome
 from penstock.broker.partition import Partition
 from penstock.broker.peers.peers import CLIENT_ID
+from penstock.broker.reply import Reply
 from penstock.broker.transactional_appends import TransactionalBatch
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError

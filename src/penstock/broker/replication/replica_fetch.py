@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.broker.fetch_verification import answer_verified
-from penstock.broker.partition_read import PartitionRead
+from penstock.broker.partition_read import PartitionRead, unreadable
 from penstock.broker.replication.replica_session import Entry, ReplicaSession
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, CorruptLogError
+from penstock.model.errors import ApiError, StorageError
 from penstock.model.ids import Millis
 
 if TYPE_CHECKING:
@@ -144,9 +144,8 @@ class ReplicaFetch:
             return self._records(entry)
         except ApiError as error:
             return PartitionRead(entry.key, error.code)
-        except CorruptLogError as error:
-            self._broker.report_corruption(partition, error)
-            return PartitionRead(entry.key, ErrorCode.CORRUPT_MESSAGE)
+        except StorageError as error:
+            return unreadable(self._broker, entry.key, partition, error)
 
     def _records(self, entry: Entry) -> PartitionRead | None:
         log, offset = entry.partition.log, entry.position.fetch_offset

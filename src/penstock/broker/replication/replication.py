@@ -72,7 +72,7 @@ class Replication:
 
     def start(self) -> None:
         """Look regularly who keeps up."""
-        self.broker.tasks.start(self._watch(), name="watch followers")
+        self.broker.tasks.start_duty(self._watch(), name="watch followers")
 
     def follow(self, image: ClusterImage) -> None:
         """The image has changed, and partitions have got their roles."""
@@ -84,7 +84,7 @@ class Replication:
                 del self._fetchers[leader]
 
     async def stop(self) -> None:
-        """Ask nobody for anything any more; changes of logs that are under way come to their end."""
+        """Ask nobody for anything any more; changes of logs that are under way come to their end, or fail."""
         self._is_stopping = True
         self._proposals.stop()
         for fetcher in self._fetchers.values():
@@ -92,12 +92,20 @@ class Replication:
         await self.release(list(self._changing))
 
     async def release(self, partitions: Collection[Partition]) -> None:
-        """Wait until nothing of these logs is being changed; they must not be followed any more."""
+        """Wait until nothing of these logs is being changed; they must not be followed any more.
+
+        A change that cannot be made now is given up, and the log left as it is: nobody needs it any more, or
+        the next start comes to the same point.
+        """
         for partition in partitions:
             self.proposed_lags.pop(TopicPartition(partition.topic, partition.index), None)
-        tasks = [self._changing[partition] for partition in partitions if partition in self._changing]
-        if tasks:
-            await asyncio.wait(tasks)
+        changing = [partition for partition in partitions if partition in self._changing]
+        for partition in changing:
+            self.log_changes.give_up(partition)
+        if changing:
+            await asyncio.wait([self._changing[partition] for partition in changing])
+        for partition in changing:
+            self.log_changes.forget(partition)
 
     # What the cluster thinks of this broker.
 
