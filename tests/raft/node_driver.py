@@ -5,6 +5,7 @@ from itertools import groupby
 from random import Random
 from typing import Any, TypeVar
 
+from penstock.model.errors import CorruptLogError
 from penstock.model.ids import Millis, NodeId
 from penstock.raft.entry import NO_SNAPSHOT, Entry, Payload, SnapshotId
 from penstock.raft.events import Event, MessageReceived, NewBatch, Persisted, Proposed, TimePassed
@@ -54,8 +55,12 @@ class ListedLog:
     def __init__(self, entries: Sequence[Entry] = ()) -> None:
         self.entries = list(entries)
         self.lost_snapshots: set[SnapshotId] = set()
+        #: Offsets of entries that are not what was written any more.
+        self.rotten: set[int] = set()
 
     def read(self, offset: int, *, end_offset: int, bytes_max: int) -> tuple[Entry, ...]:
+        if not self.rotten.isdisjoint(range(offset, end_offset)):
+            raise CorruptLogError(f"rot in {offset} to {end_offset}")
         return tuple(each for each in self.entries if offset <= each.offset < end_offset)
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:

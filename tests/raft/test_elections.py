@@ -10,6 +10,7 @@ from penstock.raft.messages import (
     AppendEntries,
     AppendResponse,
     ObserveRequest,
+    ObserveResponse,
     TimeoutNow,
     VoteRequest,
     VoteResponse,
@@ -383,6 +384,29 @@ def test_a_quarantined_node_neither_votes_nor_stands() -> None:
     assert [each.is_granted for each in sent(output, VoteResponse)] == [False]
     driver.wait(5 * TIMEOUT)
     assert driver.role() is Role.FOLLOWER
+
+
+def test_a_quarantined_voter_asks_for_a_leader_each_time_others_would_stand() -> None:
+    """It sends nothing else that would say where it listens now."""
+    driver = Driver(terms=[1], hard_state=HardState(term=1, quarantined_below=3))
+    for _ in range(10):
+        (question,) = sent(driver.time_out(), ObserveRequest)
+        assert question.target in (key(2), key(3), NOBODY)
+        assert driver.role() is Role.FOLLOWER
+
+
+def test_a_quarantined_voter_turns_to_the_leader_that_it_is_told_of() -> None:
+    driver = Driver(terms=[1], hard_state=HardState(term=1, quarantined_below=3))
+    driver.time_out()
+    output = driver.receive(ObserveResponse(sender=key(2), target=key(1), term=4, leader=key(3)))
+    (question,) = sent(output, ObserveRequest)
+    assert question.target == key(3)
+    driver.receive(driver.append_entries(entry(1, 1), number=3, term=4))
+    assert (driver.node.leader, driver.node.log.end_offset) == (key(3), 2)
+
+
+def test_a_voter_that_may_stand_asks_for_no_leader_at_first() -> None:
+    assert not sent(Driver(terms=[1]).time_out(), ObserveRequest)
 
 
 def test_quarantine_ends_when_everything_lost_is_back_committed_and_on_disk() -> None:

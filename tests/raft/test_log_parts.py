@@ -3,7 +3,7 @@
 import pytest
 from tests.raft.node_driver import ListedLog, entry, key, voters
 
-from penstock.model.errors import InvariantError, UsageError
+from penstock.model.errors import CorruptLogError, InvariantError, UsageError
 from penstock.model.ids import Millis
 from penstock.raft.durability import Durability
 from penstock.raft.entry import NO_SNAPSHOT, Entry, EntryKind, SnapshotId
@@ -70,6 +70,18 @@ def test_view_keeps_what_is_not_durable_and_reads_the_rest() -> None:
     assert [each.offset for each in log.read(0, bytes_max=100, entries_max=10)] == [0, 1, 2]
     assert [each.offset for each in log.read(4, bytes_max=100, entries_max=1)] == [4]
     assert log.read(6, bytes_max=100, entries_max=10) == ()
+
+
+def test_view_finds_nothing_where_old_entries_have_rotted_below_the_snapshot_only() -> None:
+    log = view(*(entry(offset, 1, b"12345") for offset in range(6)), recent_bytes_max=10, durable_end=3)
+    log.snapshot_taken(SnapshotId(2, 1), 0)
+    reader = log._reader
+    assert isinstance(reader, ListedLog)
+    reader.rotten.add(2)
+    assert log.read(1, bytes_max=100, entries_max=10) == ()
+    assert [each.offset for each in log.read(3, bytes_max=100, entries_max=2)] == [3, 4]
+    with pytest.raises(CorruptLogError):
+        log.read(2, bytes_max=100, entries_max=10)
 
 
 def test_view_refuses_an_entry_that_leaves_a_gap() -> None:

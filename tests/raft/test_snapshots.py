@@ -3,7 +3,7 @@
 import pytest
 from tests.raft.node_driver import SNAPSHOT_CONTENT, Driver, entry, key, sent, terms_of, voters
 
-from penstock.model.errors import InvariantError
+from penstock.model.errors import CorruptLogError, InvariantError
 from penstock.raft.entry import SnapshotId
 from penstock.raft.events import SnapshotInstalled, SnapshotTaken, SnapshotUnreadable
 from penstock.raft.messages import AppendEntries, InstallSnapshot, SnapshotResponse
@@ -99,6 +99,46 @@ def test_a_piece_that_is_not_answered_is_sent_again() -> None:
     driver.receive(driver.refused(3, 0, 0))
     output = driver.wait(100)
     assert [each.position for each in sent(output, InstallSnapshot)] == [0]
+
+
+def leader_with_rot(rotten: int) -> Driver:
+    """It keeps all of its log, has a snapshot of four entries, and node 3 may have the first one."""
+    driver = Driver(terms=[1] * 6)
+    driver.lead()
+    driver.persist()
+    driver.receive(driver.accepted(2))
+    driver.handle(SnapshotTaken(snapshot_id=SnapshotId(4, 1), log_start_offset=0))
+    driver.disk.rotten.add(rotten)
+    driver.receive(driver.refused(3, 1, 1))
+    return driver
+
+
+def installed(request: InstallSnapshot) -> SnapshotResponse:
+    return SnapshotResponse(
+        sender=request.target,
+        target=request.sender,
+        term=request.term,
+        sequence=request.sequence,
+        snapshot_id=request.snapshot_id,
+        position=request.size_bytes,
+        is_installed=True,
+    )
+
+
+def test_a_leader_sends_a_snapshot_in_the_place_of_entries_that_have_rotted() -> None:
+    driver = leader_with_rot(2)
+    (request,) = sent(driver.receive(driver.accepted(3, 1)), InstallSnapshot)
+    assert (request.target, request.snapshot_id, request.position) == (key(3), SnapshotId(4, 1), 0)
+    (append,) = sent(driver.receive(installed(request)), AppendEntries)
+    assert (append.target, append.offset) == (key(3), 4)
+    assert [each.offset for each in append.entries] == [4, 5]
+
+
+def test_entries_that_have_rotted_behind_the_snapshot_end_it_all() -> None:
+    driver = leader_with_rot(4)
+    (request,) = sent(driver.receive(driver.accepted(3, 1)), InstallSnapshot)
+    with pytest.raises(CorruptLogError):
+        driver.receive(installed(request))
 
 
 def with_newer_snapshot() -> Driver:

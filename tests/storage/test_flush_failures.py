@@ -2,12 +2,13 @@ from random import Random
 
 import pytest
 
-from penstock.model.errors import OperatingError
+from penstock.model.errors import CorruptLogError, FlushFailedError, OperatingError, StorageError
 from penstock.model.ids import Millis
 from penstock.storage.atomic_file import write_atomically
 from penstock.storage.flush_failures import (
     WINDOW_MS,
     check_flush_failures,
+    keeps_from_restarting,
     read_flush_failures,
     record_flush_failure,
 )
@@ -26,6 +27,18 @@ def fs() -> MemoryFileSystem:
     fs.make_directory("/data")
     fs.sync_directory("/")
     return fs
+
+
+@pytest.mark.parametrize(
+    ("error", "keeps"),
+    [
+        (FlushFailedError("Input/output error"), True),
+        (StorageError("cannot be opened"), True),
+        (CorruptLogError("the checksum does not match"), False),
+    ],
+)
+def test_rot_alone_keeps_no_process_from_starting_again(error: StorageError, *, keeps: bool) -> None:
+    assert keeps_from_restarting(error) is keeps
 
 
 def test_start_without_failures_is_allowed(fs: MemoryFileSystem) -> None:

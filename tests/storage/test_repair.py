@@ -125,6 +125,40 @@ def test_log_whose_first_batch_is_rotten_is_empty_afterwards() -> None:
     check_repaired(disk, log, [])
 
 
+def test_rot_that_opening_did_not_meet_is_found_when_it_is_looked_for_and_repaired_alike() -> None:
+    disk = make_disk()
+    batches, bases = written(disk)
+    disk.flip_bit(path_of(bases[2]), len(batches[0]) + 80)
+    log = open_log(disk, CONFIG, recovery_point=LENGTH, sealed_offset=LENGTH, tail_bytes=0)
+    log.look_for_damage(bases[3])
+    assert log.refusal is None, "it lies before what was asked for"
+    log.look_for_damage(bases[1])
+    end = bases[2] + 1
+    assert log.is_offline
+    assert log.repair_offset == end
+    with pytest.raises(ApiError):
+        put(log, make_batch(b"refused"))
+    log.repair()
+    assert disk.exists(path_of(bases[2], ".log.damaged"))
+    check_repaired(disk, log, batches[:end])
+
+
+def test_looking_for_damage_finds_what_is_before_the_damage_that_is_known_and_nothing_behind() -> None:
+    disk = make_disk()
+    batches, bases = written(disk)
+    disk.flip_bit(path_of(bases[3]), 80)
+    log = open_damaged(disk)
+    log.look_for_damage(0)
+    assert log.repair_offset == bases[3]
+    disk.flip_bit(path_of(bases[1]), 80)
+    log.look_for_damage(bases[2])
+    assert log.repair_offset == bases[3]
+    log.look_for_damage(0)
+    assert log.repair_offset == bases[1]
+    log.repair()
+    check_repaired(disk, log, batches[: bases[1]])
+
+
 def test_damage_that_an_earlier_start_reported_is_cut_off_though_this_one_did_not_meet_it() -> None:
     disk = make_disk()
     batches, bases = written(disk)

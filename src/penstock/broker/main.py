@@ -23,10 +23,10 @@ from penstock.broker.logging.log_settings import log_settings
 from penstock.broker.logging.process_log import ProcessLog
 from penstock.broker.metrics.service import MetricsService
 from penstock.config.broker_config import BrokerConfig
-from penstock.model.errors import CorruptLogError, OperatingError, StorageError
+from penstock.model.errors import OperatingError, StorageError
 from penstock.storage.faulty_filesystem import with_failpoints
 from penstock.storage.flush_failures import EXIT_CODE as FLUSH_FAILED_EXIT_CODE
-from penstock.storage.flush_failures import record_flush_failure
+from penstock.storage.flush_failures import keeps_from_restarting, record_flush_failure
 from penstock.storage.real_filesystem import RealFileSystem
 
 logger = logging.getLogger(__name__)
@@ -85,8 +85,7 @@ async def _run(
             logger.critical("a bug, ending now", exc_info=error)
             log.flush()
             os._exit(1)
-        if isinstance(error, CorruptLogError):
-            # No reason to stay down: the next start repairs what is damaged, or refuses to begin.
+        if not keeps_from_restarting(error):
             logger.critical("metadata is damaged, ending now", extra={"reason": str(error)})
             log.flush()
             os._exit(1)

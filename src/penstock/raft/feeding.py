@@ -88,18 +88,30 @@ class Feeding:
             before = progress.next_offset
             self._send_append(progress, with_entries=True)
             if progress.next_offset == before:
-                raise InvariantError(f"{progress.key} is to be fed from {before}, where no entry begins")
+                self._feed_around(progress)
+                return
         if progress.commit_sent < state.commit_offset and not self._begin_snapshot_if_needed(progress):
             self._send_append(progress, with_entries=False)
 
+    def _feed_around(self, progress: Progress) -> None:
+        """What comes next for it cannot be read any more: the snapshot must have it."""
+        if progress.next_offset >= self._state.log.snapshot_id.end_offset:
+            raise InvariantError(
+                f"{progress.key} is to be fed from {progress.next_offset}, where no entry begins"
+            )
+        self._begin_snapshot(progress)
+
     def _begin_snapshot_if_needed(self, progress: Progress) -> bool:
         """Whether what comes next for it is no longer in the log."""
-        log = self._state.log
-        if progress.next_offset >= log.start_offset:
+        if progress.next_offset >= self._state.log.start_offset:
             return False
+        self._begin_snapshot(progress)
+        return True
+
+    def _begin_snapshot(self, progress: Progress) -> None:
+        log = self._state.log
         progress.send_snapshot(OutgoingSnapshot(log.snapshot_id, log.snapshot_voters))
         self._send_piece(progress)
-        return True
 
     def _send_append(self, progress: Progress, *, with_entries: bool) -> None:
         state, offset = self._state, progress.next_offset

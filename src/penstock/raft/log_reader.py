@@ -25,6 +25,7 @@ class LogReader(Protocol):
         """Entries in order from the one that begins at or contains ``offset``, none from ``end_offset`` on.
 
         At least one, however large. Where logs parted, another's entries may have ended inside of ours.
+        Raises ``CorruptLogError`` if the disk gives back something else than was written.
         """
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:

@@ -5,7 +5,7 @@ It is ahead of the disk: an entry is here from the moment it is ordered to be wr
 
 from bisect import bisect_left
 
-from penstock.model.errors import InvariantError
+from penstock.model.errors import CorruptLogError, InvariantError
 from penstock.raft.entry import Entry, SnapshotId
 from penstock.raft.log_reader import LogReader, SnapshotPiece
 from penstock.raft.terms import Terms
@@ -76,17 +76,29 @@ class LogView:
         self._drop_recent(bisect_left(self._recent, offset, key=_offset_of), len(self._recent))
 
     def read(self, offset: int, *, bytes_max: int, entries_max: int) -> tuple[Entry, ...]:
-        """Entries from ``offset`` on, at least one if one begins there; none at the end and inside of one."""
+        """Entries from ``offset`` on, at least one if one begins there; none at the end and inside of one.
+
+        And none if they have rotted below the snapshot's end: it has what was in them. ``CorruptLogError`` if
+        they are nowhere else.
+        """
         if offset >= self.end_offset:
             return ()
         recent = self._recent
         if not recent or offset < recent[0].offset:
             end = recent[0].offset if recent else self.end_offset
-            entries = self._reader.read(offset, end_offset=end, bytes_max=bytes_max)[:entries_max]
+            entries = self._read_old(offset, end_offset=end, bytes_max=bytes_max)[:entries_max]
         else:
             first = bisect_left(recent, offset, key=_offset_of)
             entries = _as_many_as_fit(recent[first : first + entries_max], bytes_max)
         return entries if entries and entries[0].offset == offset else ()
+
+    def _read_old(self, offset: int, *, end_offset: int, bytes_max: int) -> tuple[Entry, ...]:
+        try:
+            return self._reader.read(offset, end_offset=end_offset, bytes_max=bytes_max)
+        except CorruptLogError:
+            if offset >= self.snapshot_id.end_offset:
+                raise
+            return ()
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:
         """A piece of a snapshot; None if that is gone, which the newest one must not be."""

@@ -215,7 +215,7 @@ class RaftNode:
                 self._office.on_time()
             return
         if state.now >= state.election_deadline:
-            if state.role is Role.PRE_CANDIDATE:
+            if self._observing.is_due_with_election:
                 self._observing.ask()
             self._elections.stand_or_wait()
         if state.role is Role.OBSERVER:

@@ -2,6 +2,9 @@
 
 Nor of those that were voters once and missed their removal: they take themselves for voters, stand in vain
 for ever, and would never learn better. So whoever stands in vain asks, too.
+
+Nor of voters that have moved, until these say where they listen now. One that may stand says so when it asks
+for votes; one that is quarantined may not, so it asks for a leader in its place.
 """
 
 from penstock.model.ids import Millis
@@ -23,6 +26,12 @@ class Observing:
         #: When it asks next, unless a leader speaks before.
         self.ask_at = state.now
 
+    @property
+    def is_due_with_election(self) -> bool:
+        """Whether it asks each time its election timer runs out; observers ask at times of their own."""
+        state = self._state
+        return state.role is Role.PRE_CANDIDATE or (state.role is Role.FOLLOWER and state.is_quarantined)
+
     def ask_if_due(self) -> None:
         """Ask, if nobody leads as far as this node can hear."""
         state = self._state
@@ -36,7 +45,8 @@ class Observing:
         """Ask the one that was named, if that is news."""
         state = self._state
         is_news = response.leader not in (None, state.key) and state.leader is None
-        if is_news and response.term == state.term and state.role in _LEADERLESS:
+        is_looking = state.role in _LEADERLESS or state.is_quarantined
+        if is_news and response.term == state.term and is_looking:
             state.leader = response.leader
             self.ask()
 

@@ -5,7 +5,7 @@ rewrites it can find out. A supervisor may start it again, once. A disk that fai
 fail again, and every round risks more; from then on a person has to look.
 """
 
-from penstock.model.errors import OperatingError, StorageError
+from penstock.model.errors import CorruptLogError, OperatingError, StorageError
 from penstock.model.ids import Millis
 from penstock.storage.atomic_file import write_atomically
 from penstock.storage.filesystem import FileSystem, join_path
@@ -17,6 +17,14 @@ EXIT_CODE = 74
 WINDOW_MS = 10 * 60 * 1000
 FAILURES_MAX = 2
 _REMEMBERED_MAX = 16
+
+
+def keeps_from_restarting(error: StorageError) -> bool:
+    """Whether a process that ends because of this notes it; one that has met rot may start again at once.
+
+    Rot is no worse after another start, which repairs what others have, too, and refuses to begin otherwise.
+    """
+    return not isinstance(error, CorruptLogError)
 
 
 def record_flush_failure(fs: FileSystem, directory: str, now: Millis) -> bool:

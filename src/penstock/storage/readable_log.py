@@ -10,6 +10,7 @@ from operator import attrgetter
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
 from penstock.model.ids import Millis, Offset, TopicPartition
+from penstock.storage.damage_report import Damage
 from penstock.storage.derived_state import read_aborted
 from penstock.storage.filesystem import FileSystem
 from penstock.storage.leader_epochs import EpochEnd
@@ -72,8 +73,7 @@ class ReadableLog:
         # Why nothing can be appended now.
         self._refusal: str | None = None
         if opened.report.damage is not None:
-            damage = opened.report.damage
-            self._refusal = f"{damage.path} is damaged at offset {damage.offset}: {damage.reason}"
+            self._take_offline(opened.report.damage)
 
     def __repr__(self) -> str:
         return f"Log({self.topic_partition}, {self.log_start_offset} to {self.log_end_offset})"
@@ -212,6 +212,11 @@ class ReadableLog:
             entries = read_aborted(self._filesystem, self.directory, self._snapshot_offsets, segments)
             segment.transaction_index.replace(entries)
         return entries
+
+    def _take_offline(self, damage: Damage) -> None:
+        """Take nothing more until somebody decides."""
+        self.recovery_report.damage = damage
+        self._refusal = f"{damage.path} is damaged at offset {damage.offset}: {damage.reason}"
 
     def _refused(self) -> ApiError:
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.topic_partition}: {self._refusal}")

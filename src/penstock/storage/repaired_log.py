@@ -1,4 +1,4 @@
-"""The repair of a log that was found damaged at its start.
+"""The repair of a log that was found damaged at its start, or when it was first read after that.
 
 Such a log is *offline*: what is before the damage can be read, nothing is written, and the files stay as they
 are until somebody decides. For a replica the decision is easy: its leader has everything. So the log is cut
@@ -15,10 +15,24 @@ from penstock.storage.rewind_job import RewindJob
 from penstock.storage.segment import Segment
 from penstock.storage.segment_end import find_end
 from penstock.storage.truncated_log import TruncatedLog
+from penstock.storage.verification import find_damage
 
 
 class RepairedLog(TruncatedLog):
     """A log that can be made sound again."""
+
+    def look_for_damage(self, offset: int) -> None:
+        """Check all that can be read from the batch with ``offset`` on; a bad one takes the log offline.
+
+        It may be so already: what is before the damage that was found first has not all been checked. Only
+        while nobody writes to the log. Blocks.
+        """
+        known = self.recovery_report.damage
+        found = (find_damage(segment, offset) for segment in self._segments.from_offset(offset))
+        damage = next((each for each in found if each is not None), None)
+        if damage is not None and (known is None or damage.offset < known.offset):
+            self._take_offline(damage)
+            self.recovery_report.report_is_missing = True
 
     @property
     def repair_offset(self) -> int:

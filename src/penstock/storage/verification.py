@@ -9,8 +9,10 @@ from penstock.model.errors import CorruptLogError, StorageError
 from penstock.model.ids import NO_EPOCH
 from penstock.records.batch import LOG_OVERHEAD
 from penstock.storage.batch_scan import BadBatch, BatchChecker
+from penstock.storage.damage_report import Damage
 from penstock.storage.log_reader import FilePiece, LogSlice
 from penstock.storage.segment import Segment
+from penstock.storage.segment_end import find_end
 from penstock.storage.segment_lookup import header_at
 
 
@@ -36,6 +38,23 @@ def verify(found: LogSlice) -> None:
             _verify_range(segment, piece)
 
 
+def find_damage(segment: Segment, offset: int) -> Damage | None:
+    """The first bad batch of a segment, looking from the one that contains ``offset`` on. Blocks."""
+    border = find_end(segment, offset)
+    checker = BatchChecker(
+        segment.file,
+        border.position,
+        segment.readable_size,
+        expected_offset=border.next_offset,
+        latest_epoch=border.latest_epoch,
+    )
+    checker.gaps_below = segment.gaps_below
+    bad = _first_bad(checker, segment.readable_size)
+    if bad is None:
+        return None
+    return Damage(path=segment.path(), position=bad.position, offset=bad.expected_offset, reason=bad.reason)
+
+
 def _verify_range(segment: Segment, piece: FilePiece) -> None:
     start, end = piece.position, piece.position + piece.length
     checker = BatchChecker(
@@ -46,16 +65,22 @@ def _verify_range(segment: Segment, piece: FilePiece) -> None:
         latest_epoch=NO_EPOCH,
     )
     checker.gaps_below = segment.gaps_below
+    bad = _first_bad(checker, end)
+    segment.checked.add(start, checker.position)
+    if bad is not None and checker.position < end:
+        raise _quarantine(segment, bad)
+
+
+def _first_bad(checker: BatchChecker, end: int) -> BadBatch | None:
+    """Check batches up to the position ``end`` at least, or to the first bad one."""
     try:
         for _ in checker.runs():
             if checker.position >= end:
                 break
     except StorageError as error:
         # The disk cannot read it (disk rule 37): as bad as a wrong byte, but no reason to stop.
-        checker.bad = BadBatch(checker.position, checker.expected_offset, str(error))
-    segment.checked.add(start, checker.position)
-    if checker.bad is not None and checker.position < end:
-        raise _quarantine(segment, checker.bad)
+        return BadBatch(checker.position, checker.expected_offset, str(error))
+    return checker.bad
 
 
 def _quarantine(segment: Segment, bad: BadBatch) -> CorruptLogError:

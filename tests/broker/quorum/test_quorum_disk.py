@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.broker.quorum.quorum_world import QuorumNode, QuorumWorld, features, log_bytes
+from tests.broker.quorum.quorum_world import PORT, QuorumNode, QuorumWorld, features, log_bytes
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
+from penstock.raft.replica import Endpoint
 from penstock.raft.transition import Role
+from penstock.records.batch import split_batches
 from penstock.sim.runtime.disk import Appointment
 from penstock.storage.memory_filesystem import CAPACITY_BYTES_DEFAULT
 
@@ -151,6 +153,79 @@ def test_voter_with_a_damaged_log_has_no_vote_until_it_has_everything_again(worl
     world.until_agreed()
     world.until(lambda: hurt.quorum._node.hard_state.quarantined_below == 0)
     assert len(features(hurt)) == 5
+
+
+def test_voter_with_a_damaged_log_that_has_moved_is_found_by_its_leader(world: QuorumWorld) -> None:
+    world.found()
+    for number in range(5):
+        world.submit(f"f{number}")
+    world.until_agreed()
+    hurt = world.nodes[2]
+    end_offset = hurt.quorum.log.log_end_offset
+    hurt.kill()
+    hurt.disk.crash()
+    rot(hurt, end_offset - 3)  # behind the entry that made it a voter
+    world.submit("meanwhile")
+    hurt.name = "elsewhere"
+    hurt.boot(endpoints=(Endpoint(name="PLAINTEXT", host="elsewhere", port=PORT),))
+    world.until(lambda: hurt.is_up)
+    assert hurt.quorum._node.hard_state.quarantined_below == end_offset
+    assert hurt.quorum._node.role is Role.FOLLOWER
+    world.until_agreed()
+    world.until(lambda: hurt.quorum._node.hard_state.quarantined_below == 0)
+    assert len(features(hurt)) == 6
+
+
+def rot(node: QuorumNode, offset: int) -> None:
+    """Change a bit of one entry, under a node that runs or before it starts."""
+    batches = split_batches(node.disk.read_file(LOG))
+    (position,) = (position for position, header in batches if header.base_offset == offset)
+    node.disk.flip_bit(LOG, position + 70)
+
+
+def lagging(world: QuorumWorld, **options: int) -> tuple[QuorumNode, QuorumNode, int]:
+    """A leader that must read what it has forgotten for a follower that was away; and one such offset."""
+    world.found()
+    world.submit("a")
+    world.until_agreed()
+    behind = world.nodes[2]
+    behind.kill()
+    offset = world.leader.quorum.log.log_end_offset
+    for number in range(20):
+        world.submit(f"f{number}")
+    for node in world.nodes[:2]:
+        node.kill()
+        node.boot(**options)
+    return world.until_led(), behind, offset + 2
+
+
+def test_leader_that_cannot_read_an_old_entry_ends_and_gets_it_back_from_another(world: QuorumWorld) -> None:
+    leader, behind, offset = lagging(world)
+    rot(leader, offset)
+    behind.boot()
+    world.until(lambda: bool(leader.failures))
+    (failure,) = leader.failures
+    assert failure.startswith("The metadata log is damaged")
+    world.until_led(but=leader)
+    leader.boot()
+    world.until(lambda: leader.is_up)
+    assert leader.quorum._node.hard_state.quarantined_below > offset
+    world.until_agreed()
+    world.until(lambda: leader.quorum._node.hard_state.quarantined_below == 0)
+    assert len(features(leader)) == len(features(behind)) == 21
+    assert len({log_bytes(node) for node in world.nodes}) == 1
+
+
+def test_leader_sends_a_snapshot_where_an_old_entry_has_rotted(world: QuorumWorld) -> None:
+    leader, behind, offset = lagging(world, snapshot_bytes=800)
+    log = leader.quorum._node.log
+    world.until(lambda: log.snapshot_id.end_offset > offset)
+    assert log.start_offset == 0
+    rot(leader, offset)
+    behind.boot()
+    world.until_agreed()
+    assert not leader.failures
+    assert len(features(behind)) == 21
 
 
 @pytest.mark.parametrize("ordinal", range(0, 24, 2))

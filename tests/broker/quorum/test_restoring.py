@@ -19,7 +19,7 @@ from penstock.raft.entry import NO_SNAPSHOT, SnapshotId
 from penstock.raft.hard_state import NEW_HARD_STATE, HardState
 from penstock.raft.replica import NOBODY, Voter
 from penstock.raft.voters import NO_VOTERS, voter_set
-from penstock.records.batch import read_header, stamp
+from penstock.records.batch import read_header, split_batches, stamp
 from penstock.records.builder import build_batch
 from penstock.records.record import NewRecord
 from penstock.storage.log import Log
@@ -28,6 +28,7 @@ from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.memory_machine import MachineStopped
 
 METADATA = "/data/__cluster_metadata-0"
+LOG = f"{METADATA}/{0:020d}.log"
 FOUNDER = Voter(key=key(1))
 THREE = voter_set(Voter(key=key(number)) for number in (1, 2, 3))
 
@@ -234,6 +235,91 @@ def test_vote_is_there_after_a_crash_anywhere_in_its_writing_or_was_never_given(
             assert found.term == 2
             break
     assert outcomes == {1, 2}
+
+
+def with_a_log_of_three_voters() -> Machine:
+    """A machine that stopped in good order."""
+    machine = Machine()
+    machine.start().snapshots.write(NO_SNAPSHOT, SnapshotContent(voters=THREE, image=ClusterImage()))
+    log = machine.restart(founder=None).log
+    for number in range(20):
+        append(log, f"f{number:02d}", epoch=1)
+    stop(machine, log)
+    return machine
+
+
+def stop(machine: Machine, log: Log) -> None:
+    log.close()
+    machine.directory.close(Millis(0))
+
+
+def rot(machine: Machine, number: int, byte: int = 70) -> None:
+    """Turn a bit over in one of the log's batches, and look at nothing else."""
+    position = [position for position, _ in split_batches(machine.disk.read_file(LOG))][number]
+    machine.disk.flip_bit(LOG, position + byte)
+
+
+@pytest.mark.parametrize("byte", [3, 10, 16, 40, 70], ids=["offset", "length", "magic", "header", "records"])
+def test_rot_that_only_reading_finds_costs_a_voter_its_vote_until_it_has_everything_again(byte: int) -> None:
+    machine = with_a_log_of_three_voters()
+    rot(machine, 7, byte)
+    again = machine.start(founder=None)
+    assert again.restored.hard_state.quarantined_below == 20
+    assert again.restored.log_end_offset == again.log.log_end_offset == 7
+    assert machine.disk.exists(f"{LOG}.damaged")
+    for _ in range(2):
+        append(again.log, "more", epoch=1)
+    stop(machine, again.log)
+    after = machine.start(founder=None)
+    assert after.restored.hard_state.quarantined_below == 20
+    assert (after.restored.log_end_offset, after.log.refusal) == (9, None)
+
+
+def test_rot_below_damage_that_opening_finds_is_cut_off_with_it() -> None:
+    machine = with_a_log_of_three_voters()
+    log = machine.open()
+    machine.directory.begin_checkpoint(Millis(0)).run()
+    append(log, "later", epoch=1)
+    append(log, "last", epoch=1)
+    machine.directory.record_flushed(log, 0)
+    machine.directory.seal.flush()
+    rot(machine, 20)
+    rot(machine, 7)
+    again = machine.restart(founder=None)
+    assert again.restored.hard_state.quarantined_below == 22
+    assert again.restored.log_end_offset == 7
+
+
+def test_rot_keeps_a_sole_voter_from_starting_and_nothing_is_changed(machine: Machine) -> None:
+    log = machine.start().log
+    for number in range(20):
+        append(log, f"f{number:02d}", epoch=1)
+    stop(machine, log)
+    rot(machine, 7)
+    before = machine.disk.read_file(LOG)
+    for _ in range(2):
+        with pytest.raises(StorageError, match=r"The metadata log is damaged .* restore .* from a backup"):
+            machine.start(founder=None)
+        machine.disk.power_loss()
+    assert machine.disk.read_file(LOG) == before
+
+
+def test_crash_while_rot_is_cut_off_forgets_no_quarantine() -> None:
+    interrupted = 0
+    for number in range(200):
+        machine = with_a_log_of_three_voters()
+        rot(machine, 7)
+        machine.disk.stop_before(machine.disk.operation_count + number)
+        try:
+            machine.start(founder=None)
+        except MachineStopped:
+            interrupted += 1
+        else:
+            break
+        again = machine.restart(founder=None)
+        assert again.restored.hard_state.quarantined_below == 20
+        assert again.restored.log_end_offset == 7
+    assert interrupted > 10
 
 
 def spoil(machine: Machine, snapshot_id: SnapshotId) -> None:

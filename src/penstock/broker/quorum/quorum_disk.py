@@ -19,7 +19,7 @@ from penstock.broker.quorum.news import News
 from penstock.broker.quorum.snapshot_store import SnapshotStore
 from penstock.broker.quorum.state_file import StateFile
 from penstock.broker.quorum.surroundings import QuorumSurroundings
-from penstock.model.errors import DiskFullError, InvariantError, StorageError
+from penstock.model.errors import CorruptLogError, DiskFullError, InvariantError, StorageError
 from penstock.model.ids import Offset
 from penstock.raft.batches import entries_of, stamp_entry
 from penstock.raft.entry import Entry, SnapshotId
@@ -27,6 +27,7 @@ from penstock.raft.hard_state import HardState
 from penstock.raft.log_reader import SnapshotPiece
 from penstock.raft.output import Output
 from penstock.records.batch import read_header
+from penstock.records.errors import CorruptBatchError
 from penstock.storage.log import FlushJob, Log
 
 logger = logging.getLogger(__name__)
@@ -247,8 +248,15 @@ class QuorumDisk:
 
     def read(self, offset: int, *, end_offset: int, bytes_max: int) -> tuple[Entry, ...]:
         """Entries that are on disk."""
-        found = self.log.read(offset, max_bytes=bytes_max, end_offset=end_offset)
-        return entries_of(found.read_bytes())
+        try:
+            found = self.log.read(offset, max_bytes=bytes_max, end_offset=end_offset)
+            return entries_of(found.read_bytes())
+        except (StorageError, CorruptBatchError) as error:
+            logger.error("metadata log cannot be read", extra={"offset": offset, "reason": str(error)})
+            raise CorruptLogError(
+                f"The metadata log is damaged behind offset {offset} ({error}), and no snapshot has what is "
+                f"there. When it starts again, this node looks for it among the others."
+            ) from error
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:
         """A piece of a snapshot; None if it is no longer there."""

@@ -14,7 +14,7 @@ from typing import Protocol
 from penstock.broker.quorum.election_counts import ElectionCounts
 from penstock.broker.quorum.quorum_disk import QuorumDisk
 from penstock.broker.quorum.surroundings import QuorumSurroundings
-from penstock.model.errors import StorageError
+from penstock.model.errors import CorruptLogError, StorageError
 from penstock.model.ids import Millis
 from penstock.model.limits import RAFT_EVENTS_WAITING_MAX
 from penstock.raft.entry import Entry
@@ -139,6 +139,9 @@ class RaftDriver:
         try:
             while self._queue and not self.is_busy and not self._is_over:
                 self._step(*self._queue.popleft())
+        except CorruptLogError as error:  # half of an event, too; the next start knows what to do
+            self._give_up(error)
+            raise
         except Exception as error:  # half of an event has been taken in: nothing may follow
             self._contradict(error)
             raise
@@ -191,8 +194,7 @@ class RaftDriver:
                 if event is not None:
                     self._queue.appendleft((event, None))
         except StorageError as error:
-            self.stop()
-            self._fail(error)
+            self._give_up(error)
             raise
         except Exception as error:  # as in ``_drain``
             self._contradict(error)
@@ -204,6 +206,11 @@ class RaftDriver:
         while self._held and self._held[0][0] <= self._settled:
             for message in self._held.popleft()[1]:
                 self._user.send(message)
+
+    def _give_up(self, error: StorageError) -> None:
+        """The disk did not do what it must: this process cannot keep its promises."""
+        self.stop()
+        self._fail(error)
 
     def _contradict(self, error: Exception) -> None:
         """Something that must always hold does not: this process must not go on with two truths."""

@@ -6,7 +6,7 @@
   it, so the log begins anew at its end.
 - A damaged log: what was lost may have been vouched for. A quarantine mark is written first, and only then
   the log is cut (disk rule 34): the next crash must not forget. A sole voter has nobody to get it back from,
-  so it does not start.
+  so it does not start. To open a log is not to check it all: everything behind the snapshot is checked here.
 - An unreadable snapshot: the one before it, with the log from there (disk rules 41 and 42).
 """
 
@@ -18,7 +18,7 @@ from penstock.broker.quorum.snapshot_format import SnapshotContent
 from penstock.broker.quorum.snapshot_store import SnapshotStore
 from penstock.broker.quorum.state_file import StateFile
 from penstock.metadata.image import ClusterImage
-from penstock.model.errors import StorageError
+from penstock.model.errors import CorruptLogError, StorageError
 from penstock.model.ids import Offset
 from penstock.raft.batches import entries_of
 from penstock.raft.entry import NO_SNAPSHOT, Entry, SnapshotId
@@ -78,14 +78,22 @@ class Restoring:
         hard_state = self._state_file.read()
         snapshot_id, content = self._find_snapshot()
         if self._log.is_offline:
+            # Opening it has found the first damage above what was durable; there may be some below.
+            self._log.look_for_damage(snapshot_id.end_offset)
             hard_state = self._quarantine(hard_state, content.voters)
-        if not self._log_reaches(snapshot_id):
-            self._restart_log(snapshot_id.end_offset)
+        try:
+            restored = self._restored(hard_state, snapshot_id, content.voters)
+        except CorruptLogError:
+            self._log.look_for_damage(snapshot_id.end_offset)
+            if not self._log.is_offline:
+                raise
+            hard_state = self._quarantine(hard_state, content.voters)
+            restored = self._restored(hard_state, snapshot_id, content.voters)
         return RestoredDisk(
             log=self._log,
             state_file=self._state_file,
             snapshots=self._snapshots,
-            restored=self._restored(hard_state, snapshot_id, content.voters),
+            restored=restored,
             image=content.image,
         )
 
@@ -173,7 +181,10 @@ class Restoring:
     # What the machine wants to know
 
     def _restored(self, hard_state: HardState, snapshot_id: SnapshotId, voters: VoterSet) -> Restored:
+        """All of it, with a log that begins or goes on where the snapshot ends."""
         log = self._log
+        if not self._log_reaches(snapshot_id):
+            self._restart_log(snapshot_id.end_offset)
         start_offset, base_term = self._machine_start(snapshot_id)
         starts = [(int(start.epoch), int(start.start_offset)) for start in log.leader_epochs.starts]
         inside = [start for start in starts if start[1] > start_offset]
