@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.cli.scripted_broker import HangUpError, ScriptedBroker, coordinated_by, scripted_cluster
+from tests.wire_client.silence import Knocks, silent_address
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
@@ -81,6 +82,13 @@ def test_connect_goes_on_to_the_next_address(two: list[ScriptedBroker], closed_p
         assert set(cluster.nodes) == {1, 2}
 
 
+def test_connect_goes_on_to_the_next_address_when_one_never_answers(two: list[ScriptedBroker]) -> None:
+    with silent_address() as silent:
+        addresses = [silent, Address(two[1].host, two[1].port)]
+        with Cluster.connect(addresses, connect=Knocks(silent)) as cluster:
+            assert set(cluster.nodes) == {1, 2}
+
+
 def test_connect_to_a_broker_that_breaks_off_hangs_up(two: list[ScriptedBroker]) -> None:
     def hang_up(request: Any) -> ListGroupsResponse:
         raise HangUpError
@@ -114,6 +122,44 @@ def test_ask_every_broker_refused_by_one_fails_naming_it(two: list[ScriptedBroke
     with connect(two) as cluster, pytest.raises(RefusedError, match="list groups of broker 2") as refused:
         cluster.ask_every_broker(ApiKey.LIST_GROUPS, ListGroupsRequest(), doing="list groups")
     assert refused.value.code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+
+
+def test_any_broker_is_another_one_once_the_first_never_answers(two: list[ScriptedBroker]) -> None:
+    """Its port is open, so that nothing but silence tells."""
+
+    def hang_up(_: Any) -> ListGroupsResponse:
+        raise HangUpError
+
+    two[0].on(ApiKey.LIST_GROUPS, hang_up)
+    with silent_address() as silent:
+        knocks = Knocks(silent)
+        with Cluster.connect([Address(two[0].host, two[0].port)], connect=knocks) as cluster:
+            with pytest.raises(BrokenConnectionError):
+                cluster.any_broker().call(ApiKey.LIST_GROUPS, ListGroupsRequest())
+            cluster.nodes = {1: silent, 2: Address(two[1].host, two[1].port)}
+            knocks.addresses.clear()
+
+            assert [cluster.any_broker().address for _ in range(2)] == [Address(two[1].host, two[1].port)] * 2
+            assert knocks.addresses == [silent, cluster.nodes[2]]
+
+
+def test_any_broker_that_broke_is_asked_last(two: list[ScriptedBroker]) -> None:
+    def hang_up(_: Any) -> ListGroupsResponse:
+        raise HangUpError
+
+    two[0].on(ApiKey.LIST_GROUPS, hang_up)
+    with connect(two) as cluster:
+        with pytest.raises(BrokenConnectionError):
+            cluster.any_broker().call(ApiKey.LIST_GROUPS, ListGroupsRequest())
+
+        assert cluster.any_broker().address == cluster.nodes[2]
+
+
+def test_any_broker_that_was_hung_up_on_is_asked_again(two: list[ScriptedBroker]) -> None:
+    with connect(two) as cluster:
+        cluster.any_broker().close()
+
+        assert cluster.any_broker().address == cluster.nodes[1]
 
 
 def test_broker_that_left_the_cluster_is_unreachable(two: list[ScriptedBroker]) -> None:

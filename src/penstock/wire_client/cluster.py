@@ -1,7 +1,8 @@
 """A cluster as an administrator needs it: any broker, a certain broker, and patience.
 
-Brokers are connected to when first asked. ``patiently`` repeats a question while the answer is one of those
-that pass by themselves: a coordinator that still reads its log, a leader that has just moved.
+Brokers are connected to when first asked; where any will do, one that fails gives way to the next.
+``patiently`` repeats a question while the answer is one of those that pass by themselves: a coordinator that
+still reads its log, a leader that has just moved.
 """
 
 import time
@@ -15,6 +16,7 @@ from penstock.wire.messages.metadata import MetadataRequest, MetadataRequestTopi
 from penstock.wire.schema import Struct
 from penstock.wire_client.connection import ANSWER_SECONDS_MAX, Address, Connection
 from penstock.wire_client.errors import UnreachableError, WireClientError, check
+from penstock.wire_client.tried_addresses import Connect, TriedAddresses
 
 PATIENCE_SECONDS_MAX = ANSWER_SECONDS_MAX
 _RETRY_SECONDS = 0.1
@@ -44,16 +46,14 @@ class Coded(Protocol):
 
 Answer = TypeVar("Answer", bound=Coded)
 
-Connect = Callable[[Address], Connection]
-"""Makes a connection to a broker."""
-
 
 class Cluster:
     """The brokers of one cluster; use it in a ``with`` statement or ``close`` it."""
 
-    def __init__(self, bootstrap: Connection, *, connect: Connect = Connection) -> None:
-        self._bootstrap = bootstrap
+    def __init__(self, addresses: Iterable[Address], *, connect: Connect = Connection) -> None:
         self._connect = connect
+        self._tried = TriedAddresses(connect)
+        self._bootstrap = self._tried.reach(addresses)
         self._connections: dict[int, Connection] = {}
         self.nodes: Mapping[int, Address] = {}
         try:
@@ -68,7 +68,7 @@ class Cluster:
 
         ``connect`` makes all connections: ``partial(Connection, client_id="...")`` gives them a name.
         """
-        return cls(_first_reachable(addresses, connect), connect=connect)
+        return cls(addresses, connect=connect)
 
     def __enter__(self) -> Self:
         return self
@@ -90,7 +90,9 @@ class Cluster:
     def any_broker(self) -> Connection:
         """The broker that was reached first, or another one after the connection to it broke."""
         if self._bootstrap.is_closed:
-            self._bootstrap = _first_reachable([self._bootstrap.address, *self.nodes.values()], self._connect)
+            if self._bootstrap.is_broken:
+                self._tried.note_failure(self._bootstrap.address)
+            self._bootstrap = self._tried.reach([self._bootstrap.address, *self.nodes.values()])
         return self._bootstrap
 
     def broker(self, node_id: int) -> Connection:
@@ -154,16 +156,6 @@ class LiveAnswers(NamedTuple):
 
     answers: Mapping[int, Any]
     notes: Sequence[str]
-
-
-def _first_reachable(addresses: Iterable[Address], connect: Connect) -> Connection:
-    problem: UnreachableError | None = None
-    for address in addresses:
-        try:
-            return connect(address)
-        except UnreachableError as error:
-            problem = error
-    raise problem or UnreachableError("No address of a broker was given.")
 
 
 def patiently(ask: Callable[[], Answer]) -> Answer:

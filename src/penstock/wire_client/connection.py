@@ -77,6 +77,7 @@ class Connection:
         self._client_id = client_id
         self._answer_seconds_max = answer_seconds_max
         self._asked: deque[_Asked] = deque()
+        self._is_broken = False
         self._correlation_ids = itertools.count(1)
         try:
             self._socket = socket.create_connection(address, timeout=connect_seconds_max)
@@ -100,6 +101,11 @@ class Connection:
     def is_closed(self) -> bool:
         """Whether somebody hung up: whoever holds it, or the connection itself after a failure."""
         return self._socket.fileno() < 0
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it is closed because of a failure, and not because nobody needed it."""
+        return self._is_broken
 
     def fileno(self) -> int:
         """The socket's number, so that ``select`` can tell when an answer comes."""
@@ -207,5 +213,6 @@ class Connection:
 
     def _broken(self, what: str) -> BrokenConnectionError:
         self.close()
+        self._is_broken = True
         self._asked.clear()
         return BrokenConnectionError(f"The broker at {self.address} {what}.")

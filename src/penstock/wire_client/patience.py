@@ -4,6 +4,7 @@ A transaction that is just being completed takes milliseconds, a new leader seco
 short and each is twice the one before.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,14 +20,19 @@ class Patience:
     seconds_max: float = 60.0
     pause_seconds: float = 0.005
     pause_seconds_max: float = 0.5
+    attempts_min: int = 1
+    """Made however long each of them takes: one silent broker may use up all the time."""
 
     def attempts(self) -> Iterator[None]:
         """Once at once, then once after every pause; at least once when patience has just ended."""
         deadline = time.monotonic() + self.seconds_max
         pause = self.pause_seconds
         yield
-        while (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(pause, left))
+        for count in itertools.count(1):
+            left = deadline - time.monotonic()
+            if left <= 0 and count >= self.attempts_min:
+                return
+            time.sleep(min(pause, max(left, self.pause_seconds)))
             pause = min(pause * 2, self.pause_seconds_max)
             yield
 

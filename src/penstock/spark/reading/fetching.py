@@ -2,8 +2,9 @@
 
 The next fetch is on its way before the last answer is used, so that the broker works while we decode. A
 leader that moved, or a connection that broke, is looked up anew, until nothing came for as long as
-``kafkaConsumer.pollTimeoutMs`` says. Invariant: every offset of the range was either covered by an answer or
-named as lost.
+``kafkaConsumer.pollTimeoutMs`` says. So is one that has nothing: what was planned is there, and a former
+leader that follows answers without an error. Every such look comes after a pause, and pauses grow. Invariant:
+every offset of the range was either covered by an answer or named as lost.
 """
 
 from collections.abc import Iterator, Sequence
@@ -89,13 +90,12 @@ class Fetching:
         raise RefusedError(code, doing=f"find the leader of {self._wanted.partition}")
 
     def _converse(self, leader: Connection) -> Iterator[Fetched]:
+        """Until all is read, or the leader has nothing; then nothing is owed, and another may be asked."""
         self._ask(leader)
-        while True:
-            fetched = self._take(leader)
+        while (fetched := self._take(leader)) is not None:
             is_more_wanted = self._position < self._wanted.end
             trouble = self._ask_ahead(leader) if is_more_wanted else None
-            if fetched is not None:
-                yield fetched
+            yield fetched
             if trouble is not None:
                 raise trouble
             if not is_more_wanted:
@@ -161,7 +161,8 @@ class Fetching:
             )
 
     def _wait(self, data: PartitionData) -> None:
-        """Ask again, and give up in the end."""
+        """Ask again whoever leads by then, and give up in the end."""
+        forget_leaders(self._cluster)
         self._patience.pause(
             NothingFetchedError(
                 f"{self._wanted.partition} brought nothing at offset {self._position} for "

@@ -19,6 +19,7 @@ from penstock.gateway.console.messages.documents import documents
 from penstock.gateway.console.messages.payloads import document_text, text_of
 from penstock.gateway.console.messages.reading import Located, Reading
 from penstock.gateway.payloads.decoded import Decoder, UndecodableError
+from penstock.wire_client.errors import UnreachableError
 
 EXPORT_MAX = 1_000_000
 CSV_COLUMNS = ("partition", "offset", "timestamp", "key", "value", "headers")
@@ -57,6 +58,10 @@ class Export:
             yield "".join(line(each, self.decode) for each in chosen).encode("utf-8", "replace")
             if left <= 0:
                 return
+        if self.reading.abandoned:
+            # A file that ends here would look whole.
+            numbers = ", ".join(map(str, self.reading.abandoned))
+            raise UnreachableError(f"No leader answers for partition {numbers} of {self.reading.topic!r}.")
 
 
 def json_line(located: Located, decode: Decoder) -> str:

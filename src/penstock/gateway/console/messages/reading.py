@@ -51,6 +51,8 @@ class Reading:
     notes: list[str] = field(default_factory=list)
     missed: int = field(default=0, init=False)
     """Offsets that never came."""
+    abandoned: list[int] = field(default_factory=list, init=False)
+    """Partitions that may hold more, but whose leaders did not answer for long."""
     _positions: dict[int, int] = field(default_factory=dict, init=False)
 
     def answers(self) -> Iterator[Answered]:
@@ -74,6 +76,7 @@ class Reading:
         for partition, offset in fetching.missed.items():
             self.missed += self.windows[partition.partition].end - offset
             self._note(f"From offset {offset} of partition {partition.partition} on nothing came.")
+        self.abandoned = sorted(partition.partition for partition in fetching.abandoned)
 
     def whole(self, number: int, lazy: LazyRecord) -> Record:
         """A record with its headers, or without if a producer wrote what is no headers, which is noted."""
