@@ -16,7 +16,9 @@ from penstock.client.errors import (
     DeliveryToUnknownTopic,
     RequestTimedOut,
     SerializationError,
+    UnknownTopic,
 )
+from penstock.testing import Broker
 
 
 def test_send_can_be_awaited_and_kept(broker: str, topic: str) -> None:
@@ -170,6 +172,80 @@ def test_partitioner_that_must_ask_does_not_block(broker: str, make_topic: MakeT
     assert asyncio.run(run()) == [0, 1, 2, 0, 1, 2]
 
 
+def test_partitioner_that_must_ask_is_no_reason_to_refuse_while_there_is_room(
+    broker: str, make_topic: MakeTopic
+) -> None:
+    topic = make_topic(3)
+
+    async def run() -> None:
+        async with AsyncProducer(
+            bootstrap_servers=broker,
+            partitioner=Partitioner.ROUND_ROBIN,
+            block_when_full=False,
+            buffer_records=6,
+        ) as producer:
+            deliveries = [producer.send(topic, b"x") for _ in range(6)]
+            with pytest.raises(BufferFull):
+                producer.send(topic, b"x")
+            found = [each.partition for each in await asyncio.gather(*deliveries)]
+            assert found == [0, 1, 2, 0, 1, 2]
+            assert (await producer.send(topic, b"x")).partition == 0
+
+    asyncio.run(run())
+
+
+def test_topic_that_does_not_exist_holds_up_no_other(
+    broker: str, make_topic: MakeTopic, unique: UniqueName
+) -> None:
+    topic, other = make_topic(3), make_topic()
+
+    async def run() -> None:
+        producer = AsyncProducer(
+            bootstrap_servers=broker, partitioner=Partitioner.ROUND_ROBIN, max_block_ms=600_000
+        )
+        stuck = [producer.send(unique("nowhere"), b"x") for _ in range(3)]
+        for count in range(1, 40):
+            assert (await producer.send(topic, b"%d" % count)).partition == (count - 1) % 3
+            assert (await producer.send(other, b"%d" % count)).offset == count - 1
+            await producer.drain()
+        assert not any(each.done() for each in stuck)
+        with pytest.raises(RequestTimedOut):
+            await producer.close(0.1)
+        assert all(isinstance(each.exception(), UnknownTopic) for each in stuck)
+
+    asyncio.run(run())
+
+
+def test_record_waits_only_so_long_for_a_topic_and_in_order_until_it_is_there(
+    broker: str, admin: Admin, unique: UniqueName
+) -> None:
+    late = unique("late")
+
+    async def run() -> None:
+        async with AsyncProducer(
+            bootstrap_servers=broker, partitioner=Partitioner.MODULO, max_block_ms=200
+        ) as producer:
+            with pytest.raises(UnknownTopic):
+                await producer.send(unique("nowhere"), b"x")
+        async with AsyncProducer(
+            bootstrap_servers=broker, partitioner=Partitioner.MODULO, buffer_records=20
+        ) as producer:
+            deliveries = [producer.send(late, b"%d" % number) for number in range(20)]
+            with pytest.raises(BufferFull):
+                producer.send(late, b"too much")
+            draining = asyncio.ensure_future(producer.drain())
+            await asyncio.sleep(0)
+            assert not draining.done()
+            await asyncio.to_thread(admin.create_topic, late)
+            await draining
+            deliveries.append(producer.send(late, b"20", partition=0))
+            found = await asyncio.gather(*deliveries)
+            assert [each.offset for each in found] == list(range(21))
+
+    asyncio.run(run())
+    assert values(read_all(broker, late, 21)) == [b"%d" % number for number in range(21)]
+
+
 def test_transaction_commits_aborts_and_copies_exactly_once(
     broker: str, make_topic: MakeTopic, unique: UniqueName
 ) -> None:
@@ -222,6 +298,58 @@ def test_cancelled_transaction_is_aborted(broker: str, topic: str, unique: Uniqu
 
     asyncio.run(run())
     assert values(read_all(broker, topic, 1)) == [b"seen"]
+
+
+def test_transaction_cancelled_while_it_begins_is_in_nobodys_way(unique: UniqueName) -> None:
+    async def run(server: Broker, topic: str) -> None:
+        async with AsyncProducer(
+            bootstrap_servers=server.bootstrap_servers, transactional_id=unique("id")
+        ) as producer:
+
+            async def begin() -> None:
+                async with producer.transaction():
+                    raise AssertionError("was cancelled before")
+
+            with server.faults.delay("InitProducerId", seconds=1.0, times=1) as introduction:
+                task = asyncio.ensure_future(begin())
+                await asyncio.to_thread(introduction.wait)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            async with producer.transaction():
+                producer.send(topic, b"seen")
+
+    with Broker() as server:
+        topic = server.create_topic("cancelled")
+        asyncio.run(run(server, topic))
+        assert values(read_all(server.bootstrap_servers, topic, 1)) == [b"seen"]
+
+
+def test_cancelled_commit_goes_on_and_the_next_transaction_comes_after_it(unique: UniqueName) -> None:
+    async def run(server: Broker, topic: str) -> None:
+        async with AsyncProducer(
+            bootstrap_servers=server.bootstrap_servers, transactional_id=unique("id")
+        ) as producer:
+
+            async def commit() -> None:
+                async with producer.transaction() as transaction:
+                    producer.send(topic, b"first")
+                    await transaction.commit()
+
+            with server.faults.delay("EndTxn", seconds=0.5, times=1) as end:
+                task = asyncio.ensure_future(commit())
+                await asyncio.to_thread(end.wait)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError) as cancelled:
+                    await task
+                assert not getattr(cancelled.value, "__notes__", [])
+            async with producer.transaction():
+                producer.send(topic, b"second")
+
+    with Broker() as server:
+        topic = server.create_topic("cancelled")
+        asyncio.run(run(server, topic))
+        assert values(read_all(server.bootstrap_servers, topic, 2)) == [b"first", b"second"]
 
 
 def test_what_send_returns_is_a_future_to_all_of_asyncio(broker: str, topic: str) -> None:

@@ -7,10 +7,11 @@ import pytest
 from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.consuming.test_consumer import fill, grouped
+from tests.client.consuming.test_rebalancing import PROTOCOLS
 from tests.client.reading import take
 from tests.conftest import UniqueName
 
-from penstock import Admin, Consumer
+from penstock import Admin, Consumer, Message
 from penstock.client.errors import ConfigurationError
 
 
@@ -87,20 +88,50 @@ def test_slow_iteration_is_committed_as_it_goes(broker: str, topic: str, unique:
 
 
 @pytest.mark.parametrize(("raises", "committed"), [(False, 10), (True, None)])
+@pytest.mark.parametrize("protocol", [None, *PROTOCOLS], ids=lambda each: "-".join((each or {}).values()))
 def test_closing_commits_what_was_seen_unless_something_was_raised(
-    broker: str, admin: Admin, topic: str, unique: UniqueName, raises: bool, committed: int | None
+    broker: str,
+    admin: Admin,
+    topic: str,
+    unique: UniqueName,
+    protocol: dict[str, str] | None,
+    raises: bool,
+    committed: int | None,
 ) -> None:
     fill(broker, topic, 30)
     group = unique("group")
     try:
-        with grouped(broker, group) as consumer:
-            consumer.assign([(topic, 0)])
+        with grouped(broker, group, **(protocol or {})) as consumer:
+            if protocol is None:
+                consumer.assign([(topic, 0)])
+            else:
+                consumer.subscribe(topic)
             take(consumer, 10)
             if raises:
                 raise ZeroDivisionError
     except ZeroDivisionError:
         assert raises
     assert admin.group_offsets(group).get((topic, 0)) == committed  # type: ignore[call-overload]
+
+
+def test_callback_that_raises_leaves_its_message_to_be_read_again(
+    broker: str, admin: Admin, topic: str, unique: UniqueName
+) -> None:
+    fill(broker, topic, 30)
+    group = unique("group")
+
+    def handle(message: Message) -> None:
+        if message.offset == 0:
+            raise ZeroDivisionError
+
+    def run() -> None:
+        with grouped(broker, group) as consumer:
+            consumer.subscribe(topic)
+            consumer.start_consuming(handle)
+
+    with pytest.raises(ZeroDivisionError):
+        run()
+    assert not admin.group_offsets(group)
 
 
 def test_next_member_goes_on_where_the_last_one_was(

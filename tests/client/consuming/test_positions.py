@@ -2,12 +2,14 @@
 
 from datetime import UTC, datetime
 
+import pytest
+from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.consuming.test_consumer import fill, grouped
 from tests.client.reading import take, values
 from tests.conftest import UniqueName
 
-from penstock import Consumer, Producer
+from penstock import Consumer, Message, OffsetResetPolicy, Producer
 
 
 def test_seeking_moves_where_it_reads(broker: str, make_topic: MakeTopic) -> None:
@@ -86,6 +88,58 @@ def test_rewind_goes_back_to_what_is_committed(broker: str, topic: str, unique: 
         take(consumer, 3)
         consumer.rewind()
         assert take(consumer, 3)[0].offset == 3
+
+
+@pytest.mark.parametrize("reset", ["latest", "none", "earliest"])
+def test_rewind_goes_back_to_where_reading_began_when_nothing_is_committed(
+    broker: str, topic: str, unique: UniqueName, reset: OffsetResetPolicy
+) -> None:
+    fill(broker, topic, 10)
+    with Consumer(
+        bootstrap_servers=broker, group_id=unique("group"), enable_auto_commit=False, auto_offset_reset=reset
+    ) as consumer:
+        consumer.assign({(topic, 0): 4})
+        consumer.rewind()
+        assert take(consumer, 3)[0].offset == 4
+        consumer.rewind()
+        assert take(consumer, 3)[0].offset == 4
+        consumer.seek((topic, 0), 6)
+        take(consumer, 2)
+        consumer.rewind()
+        assert take(consumer, 3)[0].offset == 6
+
+
+def test_rewind_of_what_came_after_the_end_reads_it_again(
+    broker: str, topic: str, unique: UniqueName
+) -> None:
+    fill(broker, topic, 10)
+    with Consumer(bootstrap_servers=broker, group_id=unique("group"), enable_auto_commit=False) as consumer:
+        consumer.subscribe(topic)
+        wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), what="the partition")
+        wait_until(lambda: _filled_and_read(broker, topic, consumer), what="a message")
+        began = consumer.position()[consumer.assignment()[0]] or 0
+        fill(broker, topic, 5)
+        assert take(consumer, 5)[0].offset == began
+        consumer.rewind()
+        assert take(consumer, 5)[0].offset < began
+
+
+def _filled_and_read(broker: str, topic: str, consumer: Consumer) -> list[Message]:
+    fill(broker, topic, 1)
+    return consumer.poll(0.2)
+
+
+def test_position_and_lag_know_where_it_was_sought(broker: str, topic: str, unique: UniqueName) -> None:
+    fill(broker, topic, 10)
+    with grouped(broker, unique("group"), enable_auto_commit=False) as consumer:
+        consumer.assign({(topic, 0): 7})
+        assert (consumer.position(), consumer.lag().total) == ({(topic, 0): 7}, 3)
+        take(consumer, 3)
+        consumer.commit()
+        consumer.seek((topic, 0), 2)
+        assert (consumer.position(), consumer.lag().total) == ({(topic, 0): 2}, 8)
+        take(consumer, 1)
+        assert (consumer.position(), consumer.lag().total) == ({(topic, 0): 3}, 7)
 
 
 def test_position_is_unknown_before_the_first_message(broker: str, topic: str) -> None:

@@ -114,3 +114,13 @@ def test_lists_that_were_handed_over_are_kept_until_they_are_let_go_one_by_one()
     progress.let_used_go()
     progress.let_one_go()
     assert not progress._used
+
+
+@pytest.mark.parametrize("only_topic", ["t", None])
+def test_beginning_is_the_first_that_was_handed_over_or_what_was_said(only_topic: str | None) -> None:
+    progress = filled([(B, 7), (A, 3), (A, 5), (B, 8)], only_topic=only_topic)
+    progress.begin({B: 2, A: -2})
+    progress.take(3)
+    assert progress.began() == {A: 3, B: 2}
+    progress.forget([A, B])
+    assert progress.began() == {}

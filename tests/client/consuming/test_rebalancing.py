@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 
 import pytest
 from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.consuming.test_consumer import fill, grouped
+from tests.client.reading import take
 from tests.conftest import UniqueName
 
-from penstock import Admin, Consumer, TopicPartition
+from penstock import Admin, Consumer, Message, TopicPartition
 from penstock.client.errors import GroupError
 
 PROTOCOLS = [
@@ -97,6 +99,104 @@ def test_commit_in_the_callback_still_works(
         consumer.subscribe(topic, on_revoked=lambda _: consumer.commit())
         wait_until(lambda: consumer.poll(0.2, 4), what="messages")
     assert admin.group_offsets(group) == {(topic, 0): 4}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: "-".join(each.values()))
+def test_second_subscription_reads_on_without_a_gap(
+    broker: str, admin: Admin, make_topic: MakeTopic, unique: UniqueName, protocol: dict[str, str]
+) -> None:
+    topic, other, group = make_topic(), make_topic(), unique("group")
+    fill(broker, topic, 600)
+    fill(broker, other, 5)
+    with grouped(broker, group, **protocol) as consumer:
+        consumer.subscribe(topic)
+        stream = consumer.messages()
+        seen = [(each.topic, each.offset) for each in islice(stream, 10)]
+        consumer.subscribe([topic, other])
+        wait_until(lambda: _add_all(seen, consumer.poll(0.2)) >= 605, what="all messages")
+    expected = [*((topic, offset) for offset in range(600)), *((other, offset) for offset in range(5))]
+    assert sorted(seen) == sorted(expected)
+    assert admin.group_offsets(group) == {(topic, 0): 600, (other, 0): 5}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: "-".join(each.values()))
+def test_subscription_to_another_topic_gives_up_the_first_where_it_was(
+    broker: str, admin: Admin, make_topic: MakeTopic, unique: UniqueName, protocol: dict[str, str]
+) -> None:
+    topic, other, group = make_topic(), make_topic(), unique("group")
+    fill(broker, topic, 600)
+    fill(broker, other, 5)
+    with grouped(broker, group, **protocol) as consumer:
+        consumer.subscribe(topic)
+        seen = [(each.topic, each.offset) for each in islice(consumer.messages(), 10)]
+        consumer.subscribe(other)
+        wait_until(lambda: _add_all(seen, consumer.poll(0.2)) and (other, 4) in seen, what="the other topic")
+    of_first = [offset for name, offset in seen if name == topic]
+    assert of_first == list(range(len(of_first)))
+    # librdkafka calls it lost where it is cooperative, and commits nothing then: but never what was not seen.
+    assert (admin.group_offsets(group).get((topic, 0)) or 0) in (0, len(of_first))  # type: ignore[call-overload]
+
+
+def _add_all(seen: list[tuple[str, int]], messages: list[Message]) -> int:
+    seen += [(each.topic, each.offset) for each in messages]
+    return len(seen)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: "-".join(each.values()))
+def test_partition_that_went_is_not_committed_later_though_the_callback_raised(
+    broker: str, make_topic: MakeTopic, unique: UniqueName, protocol: dict[str, str]
+) -> None:
+    topic, group = make_topic(2), unique("group")
+    fill(broker, topic, 10)
+    fill(broker, topic, 10, partition=1)
+
+    def on_revoked(partitions: Sequence[TopicPartition]) -> None:
+        raise ZeroDivisionError
+
+    with grouped(broker, group, enable_auto_commit=False, **protocol) as first:
+        first.subscribe(topic, on_revoked=on_revoked)
+        wait_until(lambda: first.poll(0.2, 3) and len(first.seen_offsets()) == 2, what="both partitions")
+        with grouped(broker, group, enable_auto_commit=False, **protocol) as second:
+            second.subscribe(topic)
+            with pytest.raises(ZeroDivisionError):
+                wait_until(lambda: first.poll(0.1, 1) is second.poll(0.1, 1), what="a share", seconds=40)
+            assert len(first.seen_offsets()) < 2
+            first.subscribe(topic)  # It is to end without the callback.
+
+
+def test_all_partitions_are_those_that_come_while_they_come(
+    broker: str, make_topic: MakeTopic, unique: UniqueName
+) -> None:
+    topic = make_topic(2)
+    fill(broker, topic, 10)
+    fill(broker, topic, 10, partition=1)
+    with Consumer(bootstrap_servers=broker, group_id=unique("group")) as consumer:
+        consumer.subscribe(topic, on_assigned=lambda _: consumer.seek_to_beginning())
+        assert len(list(consumer.messages(idle_timeout=3))) == 20
+    group = unique("group")
+    with grouped(broker, group, enable_auto_commit=False) as consumer:
+        consumer.commit({(topic, 0): 8, (topic, 1): 9})
+
+        def on_assigned(partitions: Sequence[TopicPartition]) -> None:
+            consumer.seek_to_beginning()
+            consumer.rewind()
+            assert consumer.position(partitions) == {(topic, 0): 8, (topic, 1): 9}
+
+        consumer.subscribe(topic, on_assigned=on_assigned)
+        assert sorted(each.offset for each in consumer.messages(idle_timeout=3)) == [8, 9, 9]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS[1:], ids=lambda each: "-".join(each.values()))
+def test_partition_that_is_kept_can_be_sought_while_others_come(
+    broker: str, make_topic: MakeTopic, unique: UniqueName, protocol: dict[str, str]
+) -> None:
+    topic, other = make_topic(), make_topic()
+    fill(broker, topic, 10)
+    with grouped(broker, unique("group"), **protocol) as consumer:
+        consumer.subscribe(topic)
+        assert len(take(consumer, 10)) == 10
+        consumer.subscribe([topic, other], on_assigned=lambda _: consumer.seek((topic, 0), 4))
+        assert [each.offset for each in take(consumer, 6)] == list(range(4, 10))
 
 
 @pytest.mark.slow

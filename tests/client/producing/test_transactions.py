@@ -3,12 +3,15 @@
 from contextlib import suppress
 
 import pytest
+from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.reading import read_all, take, values
 from tests.conftest import UniqueName
 
 from penstock import Consumer, Producer
-from penstock.client.errors import ConfigurationError, DeliveryError, Fenced
+from penstock.client.errors import ConfigurationError, DeliveryError, Fenced, RequestTimedOut
+from penstock.client.producing.transaction import Transaction
+from penstock.testing import Broker
 
 
 def transactional(broker: str, name: str) -> Producer:
@@ -98,6 +101,67 @@ def test_open_transaction_of_a_closed_producer_is_aborted(
     producer.send(topic, b"x").result(20)
     producer.close()
     assert read_all(broker, topic, 0) == []
+
+
+def slow_to_end(server: Broker, name: str) -> Producer:
+    """A producer which waits for the end of a transaction for a second only."""
+    return Producer(
+        bootstrap_servers=server.bootstrap_servers, transactional_id=name, transaction_timeout_ms=1_000
+    )
+
+
+def test_commit_that_nobody_answers_in_time_goes_on_when_it_is_called_again(unique: UniqueName) -> None:
+    with Broker() as server:
+        topic = server.create_topic("slow")
+        with slow_to_end(server, unique("id")) as producer:
+            with server.faults.delay("EndTxn", seconds=4.0, times=1):
+                with pytest.raises(RequestTimedOut) as late, producer.transaction() as transaction:
+                    producer.send(topic, b"once")
+                assert late.value.is_retriable
+                assert not transaction.is_ended
+                with pytest.raises(ConfigurationError, match="call its commit again"):
+                    producer.transaction()
+                with pytest.raises(ConfigurationError, match="call its commit again"):
+                    transaction.abort()
+                wait_until(lambda: _is_committed(transaction), what="the commit")
+            with producer.transaction():
+                producer.send(topic, b"and again")
+        assert values(read_all(server.bootstrap_servers, topic, 2)) == [b"once", b"and again"]
+
+
+def _is_committed(transaction: Transaction) -> bool:
+    with suppress(RequestTimedOut):
+        transaction.commit()
+    return transaction.is_ended
+
+
+def test_abort_that_nobody_answers_in_time_is_done_again_by_the_next_transaction(unique: UniqueName) -> None:
+    with Broker() as server:
+        topic = server.create_topic("slow")
+        with slow_to_end(server, unique("id")) as producer:
+            with (
+                server.faults.delay("EndTxn", seconds=1.5, times=1),
+                suppress(ZeroDivisionError),
+                producer.transaction(),
+            ):
+                producer.send(topic, b"not seen").result(20)
+                raise ZeroDivisionError
+            with producer.transaction():
+                producer.send(topic, b"seen")
+        assert values(read_all(server.bootstrap_servers, topic, 1)) == [b"seen"]
+
+
+def test_closing_copes_with_a_commit_whose_end_is_not_known(
+    unique: UniqueName, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Broker() as server:
+        topic = server.create_topic("slow")
+        producer = slow_to_end(server, unique("id"))
+        with server.faults.delay("EndTxn", seconds=30.0, times=1):
+            with pytest.raises(RequestTimedOut), producer.transaction():
+                producer.send(topic, b"x")
+            producer.close()
+    assert "it is not known whether the last transaction was committed" in caplog.messages
 
 
 def test_transactions_are_refused_where_they_make_no_sense(

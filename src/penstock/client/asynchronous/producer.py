@@ -1,15 +1,17 @@
 """The producer for programs with an event loop."""
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 from penstock.client.asynchronous.delivery import AsyncDelivery, Bridge
 from penstock.client.asynchronous.transaction import AsyncTransaction
+from penstock.client.asynchronous.uncounted import Uncounted, Waiting
 from penstock.client.asynchronous.worker import Worker
 from penstock.client.config.producer_config import ProducerConfig, ProducerSettings
 from penstock.client.errors import BufferFull, PenstockClientError, RequestTimedOut
@@ -24,19 +26,12 @@ ROOM_SECONDS = 0.01
 Answer = TypeVar("Answer")
 
 
-class Waiting(NamedTuple):
-    """A record for which there is no room yet, and until when it waits."""
-
-    record: Record
-    delivery: AsyncDelivery
-    until: float
-
-
 class AsyncProducer(RecordSender):
     """``Producer`` for a loop: ``send`` returns at once, and what it returns can be awaited.
 
     When the buffer is full, records wait for room in a second one of the same size, up to ``max_block_ms``
-    each; ``await drain()`` between sends keeps a fast sender from filling that, too.
+    each; ``await drain()`` between sends keeps a fast sender from filling that, too. There they also wait
+    for a partitioner that must know how many partitions their topic has; others go on meanwhile.
     """
 
     def __init__(self, config: ProducerConfig | None = None, **settings: Unpack[ProducerSettings]) -> None:
@@ -45,6 +40,8 @@ class AsyncProducer(RecordSender):
         self._bridge: Bridge | None = None
         self._transactions: Transactions | None = None
         self._waiting: deque[Waiting] = deque()
+        """For room."""
+        self._uncounted = Uncounted(self._counts, self.config, self._wake_bridge)
         self._room = asyncio.Event()
         self._is_sending = False
 
@@ -81,8 +78,10 @@ class AsyncProducer(RecordSender):
                 self._sent_bytes += len(value) if key is None else len(value) + len(key)
         else:
             record = self._serialized(Record(topic, value, key, headers, partition, timestamp_ms))
-            if self._waiting or (self._choose is not None and self._needs_count(record)):
-                self._wait_for_room(record, delivery)
+            if self._choose is not None and (topic in self._uncounted or self._needs_count(record)):
+                self._wait_behind(self._uncounted.add, record, delivery)
+            elif self._waiting:
+                self._wait_behind(self._waiting.append, record, delivery)
             else:
                 self._send_now(record, delivery)
         if not self._is_sending:
@@ -104,7 +103,7 @@ class AsyncProducer(RecordSender):
         deliveries = []
         for record in records:
             deliveries.append(self.send(*record))
-            if self._waiting:
+            if self._held_count:
                 await self.drain()
         seconds = self.config.delivery_timeout_ms / 1000 if timeout is None else timeout
         try:
@@ -122,7 +121,7 @@ class AsyncProducer(RecordSender):
 
     async def drain(self) -> None:
         """Wait until there is room for more."""
-        while self._waiting:
+        while self._waiting or self._held_count >= self.config.buffer_records:
             self._room.clear()
             await self._room.wait()
 
@@ -141,7 +140,7 @@ class AsyncProducer(RecordSender):
         bridge = self._bridge or self._bound()
         if self._transactions is None:
             self._transactions = Transactions(self._raw, self.config, bridge, self._trouble)
-        return AsyncTransaction(self._transactions, self._call)
+        return AsyncTransaction(self._transactions, self._call, self._worker.submit)
 
     def metrics(self) -> ProducerMetrics:
         """What it has done so far."""
@@ -197,10 +196,20 @@ class AsyncProducer(RecordSender):
             raise self._refusal(error, record.topic) from error
 
     def _wait_for_room(self, record: Record, delivery: AsyncDelivery) -> None:
-        if not self.config.block_when_full or len(self._waiting) >= self.config.buffer_records:
+        if not self.config.block_when_full:
             raise self._buffer_full()
-        until = time.monotonic() + self.config.max_block_ms / 1000
-        self._waiting.append(Waiting(record, delivery, until))
+        self._wait_behind(self._waiting.append, record, delivery)
+
+    def _wait_behind(self, add: Callable[[Waiting], object], record: Record, delivery: AsyncDelivery) -> None:
+        buffered = 0 if self.config.block_when_full else len(self._raw)
+        if self._held_count + buffered >= self.config.buffer_records:
+            raise self._buffer_full()
+        add(Waiting(record, delivery, time.monotonic() + self.config.max_block_ms / 1000))
+
+    @property
+    def _held_count(self) -> int:
+        """Records that librdkafka does not have yet."""
+        return len(self._waiting) + len(self._uncounted)
 
     async def _call(self, function: Callable[[], Answer]) -> Answer:
         """Have the worker do it; all that has ended meanwhile knows it when this returns."""
@@ -212,8 +221,19 @@ class AsyncProducer(RecordSender):
 
     # Inside, in other threads.
 
+    def _wake_bridge(self) -> None:
+        if self._bridge is not None:
+            self._bridge.wake()
+
+    def _partition_count(self, topic: str) -> int:
+        """It was known when the record was taken; nothing is waited for in these threads."""
+        return self._counts.newest(topic)
+
     def _retry_waiting(self) -> bool:
-        """Give librdkafka what there is room for now, in order; whether some still wait."""
+        """Give librdkafka what there is room for now, in order; whether some still wait for room."""
+        if self._uncounted:
+            self._uncounted.move_known(self._waiting)
+            self._give_up_uncounted()
         while self._waiting:
             record, delivery, until = self._waiting[0]
             try:
@@ -226,9 +246,20 @@ class AsyncProducer(RecordSender):
                 self._give_up(delivery, self._refusal(error, record.topic))
             # Only now, so that nobody who comes later can overtake it.
             self._waiting.popleft()
-            if not self._waiting and self._bridge is not None:
-                self._bridge.tell_loop(self._room.set)
+            if not self._waiting:
+                self._tell_of_room()
         return False
+
+    def _give_up_uncounted(self) -> None:
+        late = self._uncounted.take_late(time.monotonic())
+        for delivery, error in late:
+            self._give_up(delivery, error)
+        if late:
+            self._tell_of_room()
+
+    def _tell_of_room(self) -> None:
+        if self._bridge is not None:
+            self._bridge.tell_loop(self._room.set)
 
     def _give_up(self, delivery: AsyncDelivery, error: Exception) -> None:
         assert isinstance(error, PenstockClientError)
@@ -242,23 +273,29 @@ class AsyncProducer(RecordSender):
         if self._bridge is None:
             return 0
         with self._bridge.attention():
-            while self._waiting and time.monotonic() < deadline:
+            while self._held_count and time.monotonic() < deadline:
                 time.sleep(ROOM_SECONDS)
             left = self._flushed(max(0.0, deadline - time.monotonic()))
-        return left + len(self._waiting)
+        return left + self._held_count
 
     def _finish(self, seconds: float) -> int:
         if self._transactions is not None:
             self._transactions.abort_open()
         left = self._flush(seconds)
-        if left:
-            while self._waiting:
-                self._give_up(self._waiting.popleft().delivery, self._buffer_full())
-            self._purge(seconds)
+        self._uncounted.stop()
         if self._bridge is not None:
             self._bridge.stop()
+        if left:
+            self._give_up_all()
+            self._purge(seconds)
         self._let_go()
         return left
+
+    def _give_up_all(self) -> None:
+        while self._waiting:
+            self._give_up(self._waiting.popleft().delivery, self._buffer_full())
+        for delivery, error in self._uncounted.take_late(math.inf):
+            self._give_up(delivery, error)
 
     def _buffer_full(self) -> BufferFull:
         text = (

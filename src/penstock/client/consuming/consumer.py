@@ -71,7 +71,8 @@ class Consumer(ConsumerOffsets):
         """Share these topics, and those whose whole name matches ``pattern``, with the group's other members.
 
         Callbacks run inside ``poll``. In ``on_assigned``, ``seek`` says where a partition starts; in
-        ``on_revoked``, ``commit`` still works.
+        ``on_revoked``, ``commit`` still works. A later subscription takes the place of this one; what is in
+        both is read on, and what is not may still come until the group has taken it away.
         """
         self._refuse_closed()
         if self.config.group_id is None:
@@ -84,11 +85,21 @@ class Consumer(ConsumerOffsets):
         if not names or not all(isinstance(name, str) and name for name in names):
             raise ConfigurationError(f"topics={topics!r} is not allowed: give names of topics, or a pattern")
         callbacks = RebalanceCallbacks(on_assigned=on_assigned, on_revoked=on_revoked, on_lost=on_lost)
-        self._leave_all()
+        only_topic = names[0] if len(names) == 1 and not names[0].startswith("^") else None
+        before = self._rebalancing
+        if before is not None and self._is_cooperative():
+            # What both subscriptions want is not taken away, and is read on from where librdkafka is: so what
+            # was fetched is kept until its partition goes, and may be of another topic.
+            self._store_seen()
+            only_topic = only_topic if only_topic == self._progress.only_topic else None
+        else:
+            self._leave_all()
         self._rebalancing = Rebalancing(
             self._raw, self._give_up, callbacks, is_cooperative=self._is_cooperative()
         )
-        self._progress.only_topic = names[0] if len(names) == 1 and not names[0].startswith("^") else None
+        if before is not None:
+            self._rebalancing.partitions = before.partitions
+        self._progress.only_topic = only_topic
         with translated(f"subscribe to {', '.join(names)}"):
             self._raw.subscribe(names, **self._rebalancing.arguments())
 
@@ -104,6 +115,7 @@ class Consumer(ConsumerOffsets):
         topics = {each.topic for each in chosen}
         self._progress.only_topic = topics.pop() if len(topics) == 1 else None
         self._unassigned = {partition_of(each): each.offset for each in chosen}
+        self._progress.begin(self._unassigned)
 
     def unsubscribe(self) -> None:
         """Leave the group, for which ``on_revoked`` runs, or the partitions that were assigned by hand."""
@@ -180,6 +192,9 @@ class Consumer(ConsumerOffsets):
             return
         if commit:
             self._store_seen()
+        else:
+            # Closing has partitions taken away, before which what was seen would be stored.
+            self._is_auto_committing = False
         try:
             with translated("close a consumer"):
                 self._raw.close()
@@ -242,8 +257,10 @@ class Consumer(ConsumerOffsets):
 
     def _give_up(self, partitions: Sequence[TopicPartition]) -> None:
         """They are taken away: the last commit before that is to have all that was seen."""
-        self._store_seen()
-        self._forget(partitions)
+        try:
+            self._store_seen()
+        finally:
+            self._forget(partitions)
 
     def _leave_group(self) -> None:
         """Have all partitions taken away now: later on, those that are assigned by hand next would be."""
@@ -258,7 +275,7 @@ class Consumer(ConsumerOffsets):
 
     def _leave_all(self) -> None:
         self._store_seen()
-        self._forget([*self._progress.seen(), *self.assignment()])
+        self._forget([*self._progress.seen(), *self._progress.began(), *self.assignment()])
         self._rebalancing = None
         self._unassigned = {}
 

@@ -119,10 +119,11 @@ class ConsumerOffsets:
         with translated("find positions"):
             told = {partition_of(each): each.offset for each in self._raw.position(raw_partitions(named))}
         seen = self._progress.seen()
+        began = self._progress.began()
         positions = {}
         for each in named:
             unseen = self._progress.first_unseen(each)
-            known = unseen if unseen is not None else seen.get(each, told[each])
+            known = unseen if unseen is not None else seen.get(each, began.get(each, told[each]))
             positions[each] = known if known >= 0 else None
         return positions
 
@@ -148,12 +149,15 @@ class ConsumerOffsets:
         self._seek({checked_partition(partition): offset})
 
     def seek_to_beginning(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
-        """Read these partitions, or all that it has, from their first message on."""
-        self._seek(self._offsets_for_times(dict.fromkeys(self._named(partitions), _OLDEST), None))
+        """Read these partitions, or all that it has, from their first message on.
+
+        Inside ``on_assigned`` all, here and below, are those that come.
+        """
+        self._seek(self._offsets_for_times(dict.fromkeys(self._movable(partitions), _OLDEST), None))
 
     def seek_to_end(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
         """Read only what comes from now on."""
-        self._seek(self._offsets_for_times(dict.fromkeys(self._named(partitions), _NEWEST), None))
+        self._seek(self._offsets_for_times(dict.fromkeys(self._movable(partitions), _NEWEST), None))
 
     def seek_to_time(
         self,
@@ -162,18 +166,20 @@ class ConsumerOffsets:
         timeout: float | None = None,
     ) -> None:
         """Read from the first message not older than ``when``, a datetime with time zone or milliseconds."""
-        moment = dict.fromkeys(self._named(partitions), milliseconds(when))
+        moment = dict.fromkeys(self._movable(partitions), milliseconds(when))
         found = self._offsets_for_times(moment, timeout)
         later = [each for each, offset in found.items() if offset < 0]
         self._seek(found | self._offsets_for_times(dict.fromkeys(later, _NEWEST), timeout))
 
     def rewind(self) -> None:
-        """Go back to what is committed, to read again what came after; an aborted transaction's, say."""
-        committed = self.committed()
-        missing = [each for each, at in committed.items() if at is None]
-        is_earliest = self.config.auto_offset_reset == OffsetResetPolicy.EARLIEST
-        starts = self._offsets_for_times(dict.fromkeys(missing, _OLDEST if is_earliest else _NEWEST), None)
-        self._seek({each: at for each, at in committed.items() if at is not None} | starts)
+        """Go back to what is committed, to read again what came after; an aborted transaction's, say.
+
+        Where nothing is committed it goes back to where it began to read the partition, or last sought.
+        """
+        committed = self._committed(self._movable(None), None)
+        began = self._progress.began()  # What never began has nothing that could be read again.
+        starts = {each: began.get(each) if at is None else at for each, at in committed.items()}
+        self._seek({each: at for each, at in starts.items() if at is not None})
 
     def pause(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
         """Return nothing of these partitions until ``resume``; the consumer stays in its group."""
@@ -183,6 +189,7 @@ class ConsumerOffsets:
             self._raw.pause(raw_partitions(named))
         for each, offset in self._progress.drop(named).items():
             self._seek_one(each, offset)
+            self._progress.begin({each: self._progress.began().get(each, offset)})
 
     def resume(self, partitions: Iterable[tuple[str, int]] | None = None) -> None:
         """Go on with these partitions, or all."""
@@ -200,6 +207,7 @@ class ConsumerOffsets:
         """Begin to fetch what was assigned by hand."""
         if self._unassigned:
             chosen = self._unassigned | self._known_starts()
+            self._progress.begin(chosen)
             self._unassigned = {}
             with translated("assign partitions"):
                 self._raw.assign(raw_offsets(chosen))
@@ -221,6 +229,12 @@ class ConsumerOffsets:
         if partitions is not None:
             return [checked_partition(each) for each in partitions]
         return list(self._unassigned) or self.assignment()
+
+    def _movable(self, partitions: Iterable[tuple[str, int]] | None) -> list[TopicPartition]:
+        """As ``_named``; but while partitions are coming, nothing else is meant by all."""
+        if partitions is None and self._rebalancing is not None and self._rebalancing.coming:
+            return list(self._rebalancing.coming)
+        return self._named(partitions)
 
     def _chosen_offsets(self, what: CommitChoice) -> Offsets:
         if what is None:
@@ -257,13 +271,14 @@ class ConsumerOffsets:
     def _seek(self, offsets: Offsets) -> None:
         for each, offset in offsets.items():
             partition = checked_partition(each)
-            if self._rebalancing is not None and self._rebalancing.starts is not None:
+            self._forget([partition])
+            if self._rebalancing is not None and partition in self._rebalancing.coming:
                 self._rebalancing.starts[partition] = offset
             elif partition in self._unassigned:
                 self._unassigned[partition] = offset
             else:
-                self._forget([partition])
                 self._seek_one(partition, offset)
+            self._progress.begin({partition: offset})
 
     def _seek_one(self, partition: TopicPartition, offset: int) -> None:
         """A partition that was only just assigned cannot be moved yet: try again."""

@@ -37,6 +37,7 @@ class Progress:
         self._counted = 0
         """How many of those are in ``_seen``."""
         self._seen: dict[TopicPartition, int] = {}
+        self._began: dict[TopicPartition, int] = {}
         self._waiting: deque[_List] = deque()
         """What was fetched ahead, in order."""
         self._used: deque[_List] = deque()
@@ -94,6 +95,15 @@ class Progress:
         self._count(self._given())
         return self._seen
 
+    def began(self) -> dict[TopicPartition, int]:
+        """Where handing over a partition has begun since it came or was sought in, or will begin if known."""
+        self._count(self._given())
+        return self._began
+
+    def begin(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Handing over begins there; librdkafka's names of places, which are no offsets, say nothing."""
+        self._began.update((each, offset) for each, offset in offsets.items() if offset >= 0)
+
     def first_unseen(self, partition: TopicPartition) -> int | None:
         """The offset of the first message of a partition that was fetched and not handed over."""
         waiting = chain.from_iterable(messages for messages, _ in self._waiting)
@@ -123,6 +133,7 @@ class Progress:
         self.drop(partitions)
         for partition in partitions:
             self._seen.pop(partition, None)
+            self._began.pop(partition, None)
 
     def _given(self) -> int:
         """How many of the fetched were handed over."""
@@ -145,6 +156,8 @@ class Progress:
             return
         raw = self._raw if given - self._counted == len(self._raw) else self._raw[self._counted : given]
         for place, last in self._last_messages(raw).items():
+            if place not in self._began:
+                self._began[TopicPartition(*place)] = _first_offset(raw, last)
             self._seen[TopicPartition(*place)] = last.offset() + 1
         self._counted = given
 
@@ -158,3 +171,9 @@ class Progress:
             return {(self.only_topic, partitions[0]): raw[-1]}
         last = dict(zip(partitions, raw, strict=True))
         return {(self.only_topic, number): message for number, message in last.items()}
+
+
+def _first_offset(raw: list[Any], last: Any) -> int:
+    """The offset of the first message of the partition that ``last`` is of."""
+    topic, partition = last.topic(), last.partition()
+    return next(each.offset() for each in raw if each.partition() == partition and each.topic() == topic)  # type: ignore[no-any-return]

@@ -33,8 +33,10 @@ class Rebalancing:
         self._give_up = give_up
         self._callbacks = callbacks
         self._assign = raw.incremental_assign if is_cooperative else raw.assign
-        self.starts: dict[TopicPartition, int] | None = None
-        """Where the caller wants partitions to start that are just being assigned; None at other times."""
+        self.coming: Sequence[TopicPartition] = ()
+        """What is just being assigned; nothing at other times."""
+        self.starts: dict[TopicPartition, int] = {}
+        """Where the caller wants those to start."""
         self.partitions: set[TopicPartition] = set()
         """What the group has given and not taken away."""
 
@@ -45,19 +47,22 @@ class Rebalancing:
     def _assigned(self, _: Any, partitions: list[Any]) -> None:
         """The caller is asked first: librdkafka cannot seek in what it has only just begun to fetch."""
         named = [partition_of(each) for each in partitions]
-        self.starts = {}
+        self.coming, self.starts = named, {}
         try:
             _tell(self._callbacks.on_assigned, named)
         finally:
-            starts, self.starts = self.starts, None
+            starts, self.coming = self.starts, ()
             self._assign([RawPartition(*each, starts.get(each, OFFSET_INVALID)) for each in named])
             self.partitions.update(named)
 
     def _revoked(self, _: Any, partitions: list[Any]) -> None:
         named = [partition_of(each) for each in partitions]
         self.partitions.difference_update(named)
-        _tell(self._callbacks.on_revoked, named)
-        self._give_up(named)
+        try:
+            _tell(self._callbacks.on_revoked, named)
+        finally:
+            # Whatever the callback raised: what is somebody else's now is not to be committed later.
+            self._give_up(named)
 
     def _lost(self, _: Any, partitions: list[Any]) -> None:
         """They are somebody else's already; nothing can be committed for them."""

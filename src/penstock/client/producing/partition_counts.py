@@ -22,6 +22,10 @@ class PartitionCounts:
         count, until = self._known.get(topic, (0, 0.0))
         return count if time.monotonic() < until else None
 
+    def newest(self, topic: str) -> int:
+        """What was told last, however old; of a topic that was found once."""
+        return self._known[topic][0]
+
     def forget(self, topic: str) -> None:
         """Ask anew when it is next wanted."""
         self._known.pop(topic, None)
@@ -34,8 +38,13 @@ class PartitionCounts:
                 first_ms=self._config.retry_backoff_ms, most_ms=self._config.retry_backoff_max_ms
             )
             seconds = max(1, self._config.max_block_ms) / 1000
-            found = retried(lambda left: self._ask(topic, left), seconds=seconds, backoff=backoff)
-            self._known[topic] = (found, time.monotonic() + self._config.metadata_max_age_ms / 1000)
+            found = retried(lambda left: self.ask(topic, left), seconds=seconds, backoff=backoff)
+        return found
+
+    def ask(self, topic: str, seconds: float) -> int:
+        """Ask for it once, and know it from then on."""
+        found = self._ask(topic, seconds)
+        self._known[topic] = (found, time.monotonic() + self._config.metadata_max_age_ms / 1000)
         return found
 
     def _ask(self, topic: str, seconds: float) -> int:

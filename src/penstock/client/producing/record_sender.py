@@ -83,8 +83,12 @@ class RecordSender:
         self._sent += 1
         self._sent_bytes += len(value or b"") + len(key or b"")
 
+    def _partition_count(self, topic: str) -> int:
+        """How many there are to choose from; waits until that is known."""
+        return self._counts.find(topic)
+
     def _chosen(self, choose: PartitionerFunction, record: Record) -> int:
-        count = self._counts.find(record.topic)
+        count = self._partition_count(record.topic)
         partition = choose(record.topic, record.key, count)
         if not isinstance(partition, int) or not 0 <= partition < count:
             raise ConfigurationError(
