@@ -246,10 +246,15 @@ def test_process_interrupted_before_it_was_done_exits_with_130() -> None:
 
 
 @pytest.mark.slow
-def test_process_whose_reader_is_gone_ends_quietly() -> None:
+@pytest.mark.parametrize("words", [["version"], ["__complete", "topic", ""]], ids=" ".join)
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["at the end", "at once"])
+def test_process_whose_reader_is_gone_ends_quietly(
+    words: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     reading, writing = os.pipe()
     os.close(reading)
-    with spawn("version", stdout=writing) as process:
+    with spawn(*words, stdout=writing) as process:
         _, errors = process.communicate(timeout=30)
     os.close(writing)
 

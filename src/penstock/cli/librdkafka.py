@@ -91,6 +91,8 @@ def ask(call: Callable[[], Answer], *, doing: str) -> Answer:
         return call()
     except KafkaException as error:
         raise failure(error.args[0], doing=doing) from error
+    except TimeoutError as error:
+        raise _unanswered(doing) from error
 
 
 def result_of(future: "Future[Any]", *, doing: str) -> Any:
@@ -108,6 +110,8 @@ def succeeds(future: "Future[Any]", *, doing: str, excused: str) -> bool:
         if error.args[0].name() != excused:
             raise failure(error.args[0], doing=doing) from error
         return False
+    except TimeoutError as error:
+        raise _unanswered(doing) from error
     return True
 
 
@@ -115,3 +119,10 @@ def failure(cause: "KafkaError", *, doing: str) -> CommandFailed:
     """What ``cause`` means to the person who asked for ``doing``."""
     text = str(cause.str()).rstrip(".")
     return CommandFailed(f"Cannot {doing}: {text} ({cause.name()}).", hint=_HINTS.get(str(cause.name()), ""))
+
+
+def _unanswered(doing: str) -> CommandFailed:
+    """We stop waiting before librdkafka does; whether it was done after all, nobody knows."""
+    return CommandFailed(
+        f"Cannot {doing}: no answer within {ANSWER_SECONDS_MAX:g} s.", hint=_HINTS["_TIMED_OUT"]
+    )

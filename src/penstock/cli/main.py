@@ -5,7 +5,6 @@ loads, costs 0.2 s and 22 MB before a single option is read. So ``serve`` reads 
 and never sees Typer; all other commands hang in the tree of ``penstock.cli.tree``.
 """
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -36,7 +35,9 @@ def _flush_quietly() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from penstock.cli.output import discard_output
+
+        discard_output()
 
 
 def _serve(words: list[str]) -> None:
@@ -48,7 +49,10 @@ def _serve(words: list[str]) -> None:
 def _complete(words: list[str]) -> None:
     from penstock.cli.completion.candidates import print_candidates
 
-    print_candidates(words)
+    try:
+        print_candidates(words)
+    except BrokenPipeError:
+        sys.exit(ExitCode.FAILED)
     sys.exit(ExitCode.OK)
 
 

@@ -5,6 +5,7 @@ whole lines, never wrapped or cut, so that ``grep`` and ``awk`` see all of them,
 """
 
 import json
+import os
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,25 @@ def print_table(
         _draw(columns, texts, numbers)
     else:
         print("\n".join(_lines([columns, *texts], numbers)))
+
+
+def discard_output() -> None:
+    """Let go of a pipe whose reader has gone, as ``head`` does: what is still to be printed goes nowhere.
+
+    Otherwise Python would try once more at exit, and complain.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+@contextmanager
+def until_reader_leaves() -> Iterator[None]:
+    """For what only shows: its reader alone knows how much it wants, so to leave is an end as Ctrl-C is."""
+    try:
+        yield
+    except BrokenPipeError:
+        discard_output()
 
 
 @contextmanager

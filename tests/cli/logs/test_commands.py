@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.broker.logging.logged import entry
 from tests.broker_process import Server, wait_until
-from tests.cli.terminal import Terminal
+from tests.cli.terminal import COMMAND_SECONDS_MAX, Terminal
 
 pytestmark = pytest.mark.slow
 
@@ -76,6 +76,15 @@ def test_line_for_people_cannot_move_their_cursor(terminal: Terminal, files: Pat
 
     assert line.startswith("2024-10-04 12:00:00.000  warning     2  quorum ")
     assert "peer fails  partition=orders-3  reason='\\x1b[2J gone'" in line
+
+
+def test_reader_that_has_had_enough_is_no_failure(terminal: Terminal, files: Path) -> None:
+    with terminal.spawn("logs", "search", "--dir", str(files)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.wait(COMMAND_SECONDS_MAX) == 0
+        assert process.stderr.read() == b""
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,20 @@ signals, pipes and the real streams are processes of their own.
 import json
 import re
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.broker_process import penstock_command
 from tests.cli.terminal import COMMAND_SECONDS_MAX, Terminal
 from tests.cli.test_output import TerminalStream
 from tests.conftest import UniqueName
 
 pytestmark = pytest.mark.slow
+
+QUEUED_RECORDS_MAX = 100_000
+"""What librdkafka keeps by default before it takes nothing more."""
 
 
 def test_produce_and_consume_lines_come_back_in_order(terminal: Terminal, topic: str) -> None:
@@ -110,6 +115,71 @@ def test_process_produce_failed_delivery_ends_it_though_input_goes_on(
             assert b"MSG_SIZE_TOO_LARGE" in producer.stderr.read()
         finally:
             producer.kill()
+
+
+# A reader of the pipe that goes away.
+
+
+def test_process_produce_json_whose_reader_left_ends_though_its_queue_is_full(
+    terminal: Terminal, topic: str, tmp_path: Path
+) -> None:
+    (tmp_path / "lines").write_text("x\n" * (QUEUED_RECORDS_MAX + 30_000))
+    with terminal.spawn("produce", topic, str(tmp_path / "lines"), "--json") as producer:
+        assert producer.stdout is not None
+        assert producer.stderr is not None
+        try:
+            producer.stdout.readline()
+            producer.stdout.close()
+            assert producer.wait(COMMAND_SECONDS_MAX) == 1
+            (error,) = producer.stderr.read().decode().splitlines()
+        finally:
+            producer.kill()
+
+    told = re.search(r"broken pipe\. (\d+) of (\d+) were delivered\.$", error)
+    assert told is not None
+    # Records that were read are delivered, but for the one that found no room any more.
+    delivered, read = map(int, told.groups())
+    assert read - 1 <= delivered
+    assert terminal.must("consume", topic, "-o", "-1", "-e", "-f", "%o").output == str(delivered - 1)
+
+
+def test_process_produce_json_whose_reader_left_ends_though_input_goes_on(
+    terminal: Terminal, topic: str
+) -> None:
+    with terminal.spawn("produce", topic, "--json") as producer:
+        assert producer.stdin is not None
+        assert producer.stdout is not None
+        assert producer.stderr is not None
+        try:
+            producer.stdout.close()
+            producer.stdin.write(b"typed\n")
+            producer.stdin.flush()
+            assert producer.wait(COMMAND_SECONDS_MAX) == 1
+            assert b"broken pipe. 1 of 1 were delivered." in producer.stderr.read()
+        finally:
+            producer.kill()
+
+
+def test_process_produce_json_that_nobody_can_be_told_of_fails_at_the_end_of_input(
+    terminal: Terminal, topic: str
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [*penstock_command(), "produce", topic, "--json"]
+        done = subprocess.run(
+            command,
+            input=b"one\ntwo\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=terminal.environment,
+            timeout=COMMAND_SECONDS_MAX,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert done.stderr.decode().splitlines() == [
+        f"Error: Cannot say where records of topic '{topic}' went: no space left on device. "
+        "2 of 2 were delivered."
+    ]
 
 
 # Files and JSON lines.

@@ -5,7 +5,6 @@ any broker that can fetch will do.
 """
 
 import json
-import os
 import sys
 import time
 from enum import StrEnum
@@ -22,6 +21,7 @@ from penstock.cli.consume.start_offset import Reference, Start, parse_start
 from penstock.cli.durations import parse_past
 from penstock.cli.librdkafka import client_settings, require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
+from penstock.cli.output import until_reader_leaves
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -119,19 +119,17 @@ def consume(  # noqa: PLR0913 - typer wants one argument per option
     require_reachable(bootstrap_server)
     consumer = _new_consumer(bootstrap_server, group, start if group is not None else None, isolation_level)
     try:
-        if group is None:
-            following = Following(consumer, write, wants, limits)
-            partitions = assignment(consumer, topic, partition, start)
-            consumer.assign(partitions)
-            following.assigned(each.partition for each in partitions)
-            following.run()
-        else:
-            _consume_in_group(consumer, topic, group, write, wants, limits)
+        with until_reader_leaves():
+            if group is None:
+                following = Following(consumer, write, wants, limits)
+                partitions = assignment(consumer, topic, partition, start)
+                consumer.assign(partitions)
+                following.assigned(each.partition for each in partitions)
+                following.run()
+            else:
+                _consume_in_group(consumer, topic, group, write, wants, limits)
     except KeyboardInterrupt:
         pass
-    except BrokenPipeError:
-        # The reader of our output has had enough, as `head` does. Keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
         consumer.close()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from penstock.cli.consume.interrupt import Interrupt
 from penstock.cli.failure import CommandFailed
 from penstock.cli.librdkafka import ask, require_reachable
+from penstock.cli.output import until_reader_leaves
 from penstock.client.logs.entry import FoundEntry
 from penstock.client.logs.files import search_files
 from penstock.client.logs.newest import Newest
@@ -59,11 +60,13 @@ class Showing:
         return f"\x1b[{code}m{text}\x1b[0m" if self._is_coloured else text
 
 
+@until_reader_leaves()
 def show_files(directory: Path, query: LogQuery, showing: Showing) -> None:
     """What log files have to say."""
     _show_found(search_files(directory, query), query, showing)
 
 
+@until_reader_leaves()
 def show_topic(bootstrap_server: str, query: LogQuery, showing: Showing, *, follows: bool) -> None:
     """What the cluster's log topic has to say, and from then on, if wanted, what comes."""
     LogFilter(query)  # what makes no sense is told before anybody is asked

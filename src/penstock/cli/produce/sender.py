@@ -1,19 +1,21 @@
 """Sending records, and knowing of each how it fared.
 
 Reports come while the next line is still awaited: a thread of its own serves them, and wakes the reader when
-one of them is bad, unless it was told to go on.
+one of them is bad, unless it was told to go on. If nobody can be told any more where records go, as when the
+reader of a pipe has left, reading ends too, but what was read is still delivered, as after Ctrl-C.
 """
 
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.librdkafka import failure
-from penstock.cli.output import print_json_line
+from penstock.cli.output import discard_output, print_json_line
 from penstock.cli.produce.line_record import LineRecord
 
 if TYPE_CHECKING:
@@ -32,10 +34,12 @@ class RecordSender:
         self._keep_going = keep_going
         self._as_json = as_json
         self._problem: KafkaError | None = None
+        #: Why standard output takes nothing more.
+        self._output_problem: OSError | None = None
         self._ending = threading.Lock()
         self._is_ended = threading.Event()
         self._reporter = threading.Thread(target=self._report, name="delivery reports", daemon=True)
-        #: Given to the producer, whatever became of them.
+        #: Read, whatever became of them.
         self.sent_count = 0
         self.delivered_count = 0
         self.delivered_bytes = 0
@@ -47,7 +51,7 @@ class RecordSender:
         try:
             for record in records:
                 self._send(record)
-                if self._must_stop():
+                if self._must_stop_reading():
                     return
         finally:
             # Under the lock: an interrupt of the reporter's arrives before this line or not at all.
@@ -59,29 +63,40 @@ class RecordSender:
         self._is_ended.set()
         if self._reporter.ident is not None:  # An interrupt may have come before anything began.
             self._reporter.join()
-        while self._producer.flush(_POLL_SECONDS) and not self._must_stop():
+        while self._producer.flush(_POLL_SECONDS) and not self._must_give_up():
             pass
-        if self._must_stop():
+        if self._must_give_up():
             self._producer.purge()
             self._producer.poll(0)
+        if self._as_json:
+            self._tell(sys.stdout.flush)
 
     def complaint(self) -> CommandFailed | None:
-        """What there is to say if not everything was delivered."""
-        if self._problem is None:
-            return None
-        lost = self.sent_count - self.delivered_count
-        return failure(
-            self._problem, doing=f"produce {lost} of {self.sent_count} records to topic {self._topic!r}"
-        )
+        """What there is to say if not everything was delivered, or not all of it told."""
+        if self._problem is not None:
+            lost = self.sent_count - self.delivered_count
+            return failure(
+                self._problem, doing=f"produce {lost} of {self.sent_count} records to topic {self._topic!r}"
+            )
+        if self._output_problem is not None:
+            reason = (self._output_problem.strerror or str(self._output_problem)).lower()
+            return CommandFailed(
+                f"Cannot say where records of topic {self._topic!r} went: {reason}. "
+                f"{self.delivered_count} of {self.sent_count} were delivered."
+            )
+        return None
 
-    def _must_stop(self) -> bool:
+    def _must_stop_reading(self) -> bool:
+        return self._must_give_up() or self._output_problem is not None
+
+    def _must_give_up(self) -> bool:
         return self._problem is not None and not self._keep_going
 
     def _report(self) -> None:
         while not self._is_ended.is_set():
             if self._producer.poll(_POLL_SECONDS) and self._as_json:
-                sys.stdout.flush()
-            if self._must_stop():
+                self._tell(sys.stdout.flush)
+            if self._must_stop_reading():
                 self._stop_reading()
                 return
 
@@ -96,11 +111,11 @@ class RecordSender:
         from confluent_kafka import KafkaException
 
         self.sent_count += 1
-        while True:
+        while not self._must_stop_reading():
             try:
                 self._hand_over(record)
             except BufferError:
-                # librdkafka's queue is full: deliveries will make room.
+                # librdkafka's queue is full: deliveries make room, as long as somebody serves their reports.
                 time.sleep(_POLL_SECONDS)
             except KafkaException as error:
                 self._problem = self._problem or error.args[0]
@@ -127,6 +142,13 @@ class RecordSender:
         self.delivered_count += 1
         self.delivered_bytes += len(message.key() or b"") + len(message.value() or b"")
         if self._as_json:
-            print_json_line(
-                {"topic": message.topic(), "partition": message.partition(), "offset": message.offset()}
-            )
+            place = {"topic": message.topic(), "partition": message.partition(), "offset": message.offset()}
+            self._tell(partial(print_json_line, place))
+
+    def _tell(self, write: Callable[[], None]) -> None:
+        """An error must not leave a report of librdkafka's: it would end the thread that serves them."""
+        try:
+            write()
+        except OSError as error:
+            self._output_problem = self._output_problem or error
+            discard_output()
