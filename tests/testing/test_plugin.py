@@ -120,6 +120,72 @@ def test_broker_is_as_new_after_death_pause_and_time(run_pytest: RunPytest) -> N
     passed(done, "5 passed")
 
 
+def test_settings_are_as_before_after_a_test_that_changed_them(run_pytest: RunPytest) -> None:
+    done = run_pytest(
+        """
+    import pytest
+
+    def partitions(broker):
+        return broker.thread_home.look(lambda inside: inside.config.integer("num.partitions"))
+
+    def starts(broker):
+        return broker.log.count('"event": "started"')
+
+    @pytest.fixture(scope="session")
+    def own_settings(penstock_session_broker):
+        penstock_session_broker.settings["num.partitions"] = 5
+        penstock_session_broker.restart()
+
+    def test_changed_and_restarted(own_settings, penstock_broker):
+        penstock_broker.settings["num.partitions"] = 7
+        penstock_broker.restart()
+        assert partitions(penstock_broker) == 7
+
+    def test_changed_and_paused(penstock_broker):
+        assert partitions(penstock_broker) == 5
+        del penstock_broker.settings["num.partitions"]
+        penstock_broker.restart()
+        penstock_broker.pause()
+
+    lives = []
+
+    def test_changed_only(penstock_broker):
+        assert partitions(penstock_broker) == 5
+        lives.append(starts(penstock_broker))
+        penstock_broker.settings["num.partitions"] = 8
+
+    def test_after(penstock_broker):
+        assert penstock_broker.settings == {"num.partitions": 5}
+        assert lives == [starts(penstock_broker)]
+    """
+    )
+    passed(done, "4 passed")
+
+
+def test_settings_of_a_cluster_are_as_before_after_a_test_that_changed_them(run_pytest: RunPytest) -> None:
+    done = run_pytest(
+        """
+    def partitions(cluster):
+        return [
+            broker.thread_home.look(lambda inside: inside.config.integer("num.partitions"))
+            for broker in cluster.brokers
+        ]
+
+    def test_changed(penstock_cluster):
+        penstock_cluster.broker(1).settings["num.partitions"] = 7
+        penstock_cluster.restart(1)
+        assert partitions(penstock_cluster) == [7, 1, 1]
+        penstock_cluster.pause(2)
+        penstock_cluster.pause(3)
+
+    def test_after(penstock_cluster):
+        assert partitions(penstock_cluster) == [1, 1, 1]
+        assert penstock_cluster.create_topic()
+    """
+    )
+    passed(done, "2 passed")
+
+
 def test_cluster_is_whole_again_after_a_test_that_broke_it(run_pytest: RunPytest) -> None:
     done = run_pytest(
         """

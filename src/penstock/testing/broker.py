@@ -48,6 +48,8 @@ class Broker(Context):
         #: What moves when ``clock`` is moved.
         self.movable_clock = MovableClock()
         self._home: Home | None = None
+        #: Overrides that the broker was last started with.
+        self._launched_with: dict[str, str] = {}
 
     def __repr__(self) -> str:
         state = "closed" if self._home is None else self._home.address
@@ -81,6 +83,11 @@ class Broker(Context):
         return self._home is not None and self._home.is_paused
 
     @property
+    def is_outdated(self) -> bool:
+        """Whether its settings were changed since it was started, and wait for the next start."""
+        return as_texts(self.settings) != self._launched_with
+
+    @property
     def pid(self) -> int:
         """The id of its process; only with ``process=True``."""
         pid = getattr(self._started(), "pid", None)
@@ -110,7 +117,8 @@ class Broker(Context):
         own: dict[str, object] = {"node.id": self.node_id}
         if self._member.join:
             own["controller.quorum.bootstrap.servers"] = self._member.join
-        self._home.launch(as_texts(DEFAULTS, own, self.settings))
+        self._launched_with = as_texts(self.settings)
+        self._home.launch(as_texts(DEFAULTS, own, self._launched_with))
 
     def wait_ready(self) -> None:
         """Return when clients may connect."""
@@ -153,20 +161,23 @@ class Broker(Context):
         self._requests.clear()
 
     def tidy(self) -> None:
-        """Undo what a test has done to it; a clock that was moved can only be put right from nothing."""
+        """Undo what a test has done to it; a clock that was moved can only be put right from nothing.
+
+        Settings are as they are from now on: if they were changed since it was started, it is restarted.
+        """
         self._faults.clear()
         self._requests.clear()
         if self.movable_clock.offset_seconds:
             self.reset()
-        elif not self.is_running:
-            self.start()
+        elif not self.is_running or self.is_outdated:
+            self.restart()
         elif self.is_paused:
             self.resume()
 
     def close(self) -> None:
         """End it and leave nothing behind, but the data in a ``directory`` that was named."""
         home, self._home = self._home, None
-        if home is not None:
+        if home is not None and not self.is_inherited:
             home.close()
 
     # Topics.

@@ -199,6 +199,7 @@ class Cluster(Context):
         """Undo what a test has done to it; returns when it is whole.
 
         Clocks that were moved can only be put right from nothing: then all data is gone as well.
+        Brokers whose settings were changed since they were started are restarted.
         """
         self._faults.clear()
         self._requests.clear()
@@ -207,7 +208,10 @@ class Cluster(Context):
             return
         if not self._is_process:
             self.heal()
-        self._start_together([broker for broker in self.brokers if not broker.is_running])
+        for broker in self.brokers:
+            if broker.is_paused:  # Those that start again may need it.
+                broker.resume()
+        self.restart(*(broker for broker in self.brokers if not broker.is_running or broker.is_outdated))
         for broker in self.brokers:
             broker.tidy()
         self.wait_whole()

@@ -2,6 +2,7 @@
 
 import asyncio
 import atexit
+import os
 import threading
 from collections.abc import Callable
 from typing import Self
@@ -10,6 +11,9 @@ from weakref import WeakSet
 
 class Context:
     """Something that is started and closed, in a ``with`` or ``async with`` block or by hand."""
+
+    #: Whether a child of ``fork`` has this from its parent: then it is not its own to end or to clean up.
+    is_inherited = False
 
     def start(self) -> Self:
         """Start it; returns when clients may connect."""
@@ -49,6 +53,16 @@ def close_all() -> None:
     """Leave no process and no file behind."""
     for context in list(OPEN):
         context.close()
+
+
+def _leave_to_parent() -> None:
+    """A child of ``fork`` that ends leaves its parent's brokers alone, by whichever way it ends."""
+    for context in list(OPEN):
+        context.is_inherited = True
+    OPEN.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 async def in_thread(function: Callable[[], object], *, undo: Callable[[], object] | None = None) -> None:

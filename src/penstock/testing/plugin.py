@@ -58,11 +58,13 @@ def penstock_session_broker(pytestconfig: pytest.Config) -> "Iterator[Broker]":
 
 @pytest.fixture
 def penstock_broker(penstock_session_broker: "Broker") -> "Iterator[Broker]":
-    """The broker of this worker, as new: no faults, no requests noted, running, its clock right.
+    """The broker of this worker, as new: no faults, no requests noted, running, its clock and settings right.
 
     Topics of other tests are still there; use names of your own (``penstock_topic``, ``broker.topic()``).
     """
+    before = dict(penstock_session_broker.settings)
     yield penstock_session_broker
+    penstock_session_broker.settings = before
     penstock_session_broker.tidy()
 
 
@@ -76,7 +78,10 @@ def penstock_session_cluster(pytestconfig: pytest.Config) -> "Iterator[Cluster]"
 @pytest.fixture
 def penstock_cluster(penstock_session_cluster: "Cluster") -> "Iterator[Cluster]":
     """The cluster of this worker, whole: whatever a test has done to it is undone afterwards."""
+    before = [dict(broker.settings) for broker in penstock_session_cluster.brokers]
     yield penstock_session_cluster
+    for broker, settings in zip(penstock_session_cluster.brokers, before, strict=True):
+        broker.settings = settings
     penstock_session_cluster.tidy()
 
 
