@@ -2,7 +2,13 @@
 
 import pytest
 
-from penstock.cli.durations import format_duration, parse_duration, parse_instant, parse_past
+from penstock.cli.durations import (
+    format_duration,
+    is_past_duration,
+    parse_duration,
+    parse_instant,
+    parse_past,
+)
 from penstock.model.errors import UsageError
 
 
@@ -85,3 +91,10 @@ def test_parse_past_of_a_duration_is_so_long_ago_and_of_an_instant_that() -> Non
 def test_parse_past_of_neither_says_what_would_do() -> None:
     with pytest.raises(UsageError, match=r"--since 'soon' is no time .* no duration"):
         parse_past("soon", option="--since", now_ms=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"), [("2h", True), ("pt10m", True), ("2026-01-31", False), ("@1769846400000", False)]
+)
+def test_duration_is_told_from_a_fixed_time(text: str, moves: bool) -> None:
+    assert is_past_duration(text) is moves

@@ -41,12 +41,17 @@ def parse_instant(text: str, *, option: str) -> int:
 
 def parse_past(text: str, *, option: str, now_ms: int) -> int:
     """Milliseconds since 1970 of ``10m`` (so long before now) or of anything that ``parse_instant`` takes."""
-    if _SHORT.fullmatch(text) or _ISO.fullmatch(text.upper()):
+    if is_past_duration(text):
         return now_ms - parse_duration(text, option=option)
     try:
         return parse_instant(text, option=option)
     except UsageError as error:
         raise UsageError(f"{error} It is no duration like 10m, 1h30m or 7d either.") from None
+
+
+def is_past_duration(text: str) -> bool:
+    """Whether ``parse_past`` takes it for so long before now, which is another time whenever it is asked."""
+    return bool(_SHORT.fullmatch(text) or _ISO.fullmatch(text.upper()))
 
 
 def format_duration(milliseconds: int) -> str:

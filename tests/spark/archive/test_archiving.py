@@ -1,6 +1,7 @@
 """A week in an archive: everything once, however often the query was stopped and batches came again."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -248,3 +249,45 @@ def test_topic_that_was_made_anew_is_archived_beside_the_old_one(
     first, second = source.phases(spark)
     assert collected(source.rows(spark, first))[0] == archived.records[:12]
     assert collected(source.rows(spark, second))[0] == archived.records[12:]
+
+
+def test_topic_that_was_made_anew_is_merged_beside_the_old_one(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    """Their offsets are the same, so only what the manifest says keeps them apart and in order."""
+    archived = ArchivedWeek(
+        spark=spark,
+        bootstrap=bootstrap,
+        topic=unique("anew"),
+        path=tmp_path,
+        records=week(24, partitions=1, days=1),
+    )
+    for part in (archived.records[:12], archived.records[12:]):
+        create_topic(bootstrap, archived.topic, partitions=1)
+        for some in (part[:6], part[6:]):
+            produce(bootstrap, archived.topic, some)
+            assert archived.archive(onDataLoss="skip") == 1
+        delete_topic(bootstrap, archived.topic)
+    source = ArchiveSource(path=str(tmp_path), topic=archived.topic)
+    planned = source.phases(spark)
+
+    merged = list(compact(spark, archived.store, sizes=CompactionSizes(), settings=SETTINGS))
+
+    assert [each.merge.group.incarnation for each in merged] == [0, 1]
+    assert sorted(file.incarnation for file in archived.state().files.values()) == [0, 1]
+    assert source.phases(spark) == planned
+    first, second = planned
+    assert collected(source.rows(spark, first))[0] == archived.records[:12]
+    assert collected(source.rows(spark, second))[0] == archived.records[12:]
+    assert list(compact(spark, archived.store, sizes=CompactionSizes(), settings=SETTINGS)) == []
+
+
+def test_merge_of_files_of_two_incarnations_is_refused(copy: ArchivedWeek) -> None:
+    state = copy.state()
+    merge, *_ = plan_compaction(state.files.values(), CompactionSizes(), now_ms=now_ms())
+    first, *others = merge.files
+    mixed = merge._replace(files=(replace(first, incarnation=1), *others))
+
+    with pytest.raises(ArchiveError, match="Nothing was changed"):
+        carry_out(copy.spark, copy.store, mixed, settings=SETTINGS)
+    assert copy.state() == state

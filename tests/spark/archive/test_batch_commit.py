@@ -55,6 +55,15 @@ def test_batch_without_records_moves_on() -> None:
     assert covered(state) == {Log("orders", 0, 0): [(0, 13)]}
 
 
+def test_offsets_without_records_at_the_beginning_are_covered() -> None:
+    """Compacted, aborted or lost: offsets do not tell, and a batch that comes again must find all of it."""
+    batch = a_batch(1, 10, 60)
+    state = add(FIRST, batch, a_file("1", first=50, last=59))
+
+    assert covered(state) == {Log("orders", 0, 0): [(0, 60)]}
+    assert batch.is_archived(state)
+
+
 def test_batch_without_anything_is_no_commit() -> None:
     empty = batch_commit(ArchiveState(), a_batch(0, None, 0), (), fence={}, now_ms=0)
 

@@ -1,18 +1,32 @@
 """``penstock archive`` against a real broker, in the Spark that all tests share."""
 
 import os
+import shutil
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.terminal import Terminal
 from tests.conftest import UniqueName
-from tests.spark.archive.weeks import by_partition, consume, create_topic, produce, week
+from tests.spark.archive.weeks import (
+    HOUR_MS,
+    MONDAY_MS,
+    by_partition,
+    consume,
+    create_topic,
+    produce,
+    week,
+)
 
+from penstock.cli.archive.replaying import ReplayWishes, replay_records
+from penstock.cli.archive.spark import SparkWishes
 from penstock.spark.archive.manifest import Manifest
+from penstock.spark.archive.replay import running
+from penstock.spark.archive.replay.progress import Done, ReplayProgress
 from penstock.spark.archive.stores.local_store import LocalStore
 
 if TYPE_CHECKING:
@@ -125,3 +139,86 @@ def test_live_stretch_is_replayed_and_remembered_elsewhere(
     sent = by_partition(RECORDS[:40], partitions=PARTITIONS)[1][3:8]
     (written,) = consume(bootstrap, target, partitions=1).values()
     assert [record[1:] for record in written] == [record[1:] for record in sent]
+
+
+def replay_of_last_hours(bootstrap: str, topic: str, path: Path) -> ReplayWishes:
+    """Of the last two hours, at two o'clock: of everything."""
+    return ReplayWishes(
+        topic=topic,
+        to=f"{topic}-again",
+        archive=str(path),
+        since="2h",
+        until=None,
+        offsets=(),
+        records_per_second=None,
+        creates_topic=True,
+        is_dry_run=False,
+        name=None,
+        checkpoint=None,
+        options={},
+        bootstrap_server=bootstrap,
+        to_bootstrap_server=bootstrap,
+        spark=SparkWishes(),
+        as_json=False,
+        now_ms=MONDAY_MS + 2 * HOUR_MS,
+    )
+
+
+def interrupt(wishes: ReplayWishes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """End after the second chunk is written, before that was noted."""
+    finish = ReplayProgress.finish
+
+    def interrupted(progress: ReplayProgress, chunk: int, *, records: int) -> Done:
+        if chunk == 1:
+            raise KeyboardInterrupt
+        return finish(progress, chunk, records=records)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ReplayProgress, "finish", interrupted)
+        patch.setattr(running, "CHUNK_SIZE", 10)
+        with pytest.raises(KeyboardInterrupt):
+            replay_records(wishes)
+
+
+@pytest.mark.parametrize("says", ["nothing", "name", "checkpoint"])
+def test_replay_of_the_last_hours_goes_on_with_those_that_it_began_with(
+    terminal: Terminal,
+    bootstrap: str,
+    topic: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    says: str,
+) -> None:
+    terminal.must("archive", "run", str(tmp_path), topic, "--available-now")
+    wishes = replay_of_last_hours(bootstrap, topic, tmp_path)
+    if says == "checkpoint":
+        wishes = replace(wishes, checkpoint=str(tmp_path / "_kept"))
+    interrupt(wishes, monkeypatch)
+    name = capsys.readouterr().err.split()[-1]
+
+    later = replace(wishes, now_ms=wishes.now_ms + HOUR_MS // 3, name=name if says == "name" else None)
+    replay_records(later)
+
+    written = consume(bootstrap, wishes.to, partitions=PARTITIONS)
+    assert written == by_partition(RECORDS[:40], partitions=PARTITIONS)
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True], ids=["remembered", "forgotten"])
+def test_replay_of_the_last_hours_begins_anew_when_it_is_over(
+    terminal: Terminal, bootstrap: str, topic: str, tmp_path: Path, is_forgotten: bool
+) -> None:
+    """They are other hours then, also for the sink if nobody else remembers the first ones."""
+    terminal.must("archive", "run", str(tmp_path), topic, "--available-now")
+    wishes = replay_of_last_hours(bootstrap, topic, tmp_path)
+    replay_records(wishes)
+    if is_forgotten:
+        shutil.rmtree(tmp_path / "_replays")
+
+    since_ms = MONDAY_MS + HOUR_MS // 3
+    replay_records(replace(wishes, now_ms=since_ms + 2 * HOUR_MS))
+
+    again = [record for record in RECORDS[:40] if record.timestamp_ms >= since_ms]
+    assert 0 < len(again) < 40
+    written = consume(bootstrap, wishes.to, partitions=PARTITIONS)
+    assert written == by_partition(RECORDS[:40] + again, partitions=PARTITIONS)

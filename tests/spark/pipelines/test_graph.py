@@ -58,7 +58,12 @@ def test_levels_put_flows_behind_those_that_fill_their_tables(pipeline: Pipeline
 def test_side_output_that_flows_share_belongs_to_the_first(pipeline: Pipeline) -> None:
     owned = {name: [each.label for each in outputs] for name, outputs in side_outputs(pipeline).items()}
 
-    assert owned == {"first": ["clicks_0", "good_1"], "second": [], "last": [], "other": ["other_0"]}
+    assert owned == {
+        "first": ["source_clicks_0", "view_good_1"],
+        "second": [],
+        "last": [],
+        "other": ["flow_other_0"],
+    }
 
 
 def test_side_output_knows_the_way_from_its_source(pipeline: Pipeline) -> None:
@@ -66,8 +71,38 @@ def test_side_output_knows_the_way_from_its_source(pipeline: Pipeline) -> None:
 
     assert late.topic == "late"
     assert late.source is pipeline.sources["clicks"]
-    assert [(holder, position, use.name) for holder, position, use in late.before] == [
+    assert [(holder.name, position, use.name) for holder, position, use in late.before] == [
         ("clicks", 0, "parse"),
         ("good", 0, "filter"),
         ("good", 1, "dead_letters"),
     ]
+
+
+NAMESAKES = """
+name: p
+storage: s
+sources:
+  clicks:
+    options: {subscribe: clicks}
+    value: {schema: a int, deadLetterTopic: dlq}
+  flow_clicks:
+    options: {subscribe: others}
+    value: {schema: a int, deadLetterTopic: dlq}
+flows:
+  clicks:
+    from: clicks
+    steps:
+      - dead_letters: {where: a > 9, topic: many}
+    sink: {format: noop}
+  flow_clicks: {from: flow_clicks, sink: {format: noop}}
+"""
+
+
+def test_labels_tell_a_flow_from_a_source_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "p.yml").write_text(NAMESAKES)
+
+    owned = side_outputs(load_pipeline(tmp_path / "p.yml"))
+
+    labels = [each.label for outputs in owned.values() for each in outputs]
+    assert len(labels) == 3
+    assert len(set(labels)) == 3, labels

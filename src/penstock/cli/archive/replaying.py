@@ -1,16 +1,15 @@
 """``penstock archive replay``."""
 
-import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.cli.archive.spark import SparkWishes, running_spark, say
 from penstock.cli.archive.target_topic import prepare_target
-from penstock.cli.durations import parse_past
+from penstock.cli.durations import is_past_duration, parse_past
 from penstock.cli.instants import format_instant
 from penstock.cli.output import print_json, print_table
 from penstock.cli.progress import advancing
@@ -20,6 +19,7 @@ from penstock.model.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from penstock.cli.archive.replay_choice import ChosenReplay
     from penstock.spark.archive.intervals import Interval
     from penstock.spark.archive.replay.counting import PartitionCount
     from penstock.spark.archive.replay.running import Replayed, Target
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 _OFFSETS = re.compile(r"(\d+):(\d+)-(\d+)")
 _BOOTSTRAP = "kafka.bootstrap.servers"
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,8 @@ class ReplayWishes:
     to_bootstrap_server: str
     spark: SparkWishes
     as_json: bool
+    now_ms: int = field(default_factory=_now_ms)
+    """When the command was given: ``2h`` is so long before that."""
 
     def source(self) -> "Source":
         """Where the records come from."""
@@ -56,8 +62,8 @@ class ReplayWishes:
 
         part: dict[str, Any] = {
             "topic": self.topic,
-            "since_ms": _instant(self.since, option="--since"),
-            "until_ms": _instant(self.until, option="--until"),
+            "since_ms": self._instant(self.since, option="--since"),
+            "until_ms": self._instant(self.until, option="--until"),
             "offsets": parse_offsets(self.offsets),
         }
         if self.archive is not None:
@@ -71,6 +77,23 @@ class ReplayWishes:
 
         return Target(topic=self.to, options={_BOOTSTRAP: self.to_bootstrap_server})
 
+    def moving_times(self) -> dict[str, str]:
+        """Times that are others whenever somebody asks, as they were typed; by what identities call them."""
+        times = {"since_ms": self.since, "until_ms": self.until}
+        return {name: text for name, text in times.items() if text is not None and is_past_duration(text)}
+
+    def with_fixed_times(self) -> "ReplayWishes":
+        """The same, but without times that are others whenever somebody asks."""
+        moving = self.moving_times()
+        return replace(
+            self,
+            since=None if "since_ms" in moving else self.since,
+            until=None if "until_ms" in moving else self.until,
+        )
+
+    def _instant(self, text: str | None, *, option: str) -> int | None:
+        return None if text is None else parse_past(text, option=option, now_ms=self.now_ms)
+
 
 def replay_records(wishes: ReplayWishes) -> None:
     """Replay, or count what would be replayed."""
@@ -81,8 +104,11 @@ def replay_records(wishes: ReplayWishes) -> None:
 
             _print_counts(count_records(spark, source), as_json=wishes.as_json)
             return
-        prepare_target(spark, source, target, creates=wishes.creates_topic)
-        done = _replay(spark, source, target, wishes=wishes)
+        from penstock.cli.archive.replay_choice import choose_replay
+
+        chosen = choose_replay(spark, wishes)
+        prepare_target(spark, chosen.source, target, creates=wishes.creates_topic)
+        done = _replay(spark, chosen, target, records_per_second=wishes.records_per_second)
     if wishes.as_json:
         print_json({"topic": wishes.to, **done.done._asdict(), "offsets": done.plan.size})
     else:
@@ -107,21 +133,16 @@ def parse_offsets(texts: tuple[str, ...]) -> "dict[int, Interval] | None":
     return found or None
 
 
-def _replay(spark: "SparkSession", source: "Source", target: "Target", *, wishes: ReplayWishes) -> "Replayed":
-    from penstock.spark.archive.replay.plan import replay_name
-    from penstock.spark.archive.replay.progress import ReplayProgress
+def _replay(
+    spark: "SparkSession", chosen: "ChosenReplay", target: "Target", *, records_per_second: int | None
+) -> "Replayed":
     from penstock.spark.archive.replay.running import replay
-    from penstock.spark.archive.stores.opening import open_store
 
-    name = wishes.name or replay_name(source.identity(), target.topic)
-    place = wishes.checkpoint or _progress_place(wishes, name)
-    progress = ReplayProgress(open_store(place, spark))
-    before = progress.done()
+    before = chosen.progress.done()
     say(
-        f"replay {name}, kept in {place}"
+        f"replay {chosen.name}, kept in {chosen.place}"
         + (f": {before.records:,} records are done" if before.chunks else "")
     )
-    planned = progress.plan()
     with advancing("replaying", 100) as advance:
         shown = 0
 
@@ -134,30 +155,16 @@ def _replay(spark: "SparkSession", source: "Source", target: "Target", *, wishes
         try:
             return replay(
                 spark,
-                source,
+                chosen.source,
                 target,
-                name=name,
-                progress=progress,
-                records_per_second=wishes.records_per_second,
+                name=chosen.name,
+                progress=chosen.progress,
+                records_per_second=records_per_second,
                 on_chunk=tell,
             )
         except KeyboardInterrupt:
-            say(f"Interrupted; go on with --name {name}" + ("" if planned is None else ", as before"))
+            say(f"Interrupted; go on with the same command, or with --name {chosen.name}")
             raise
-
-
-def _progress_place(wishes: ReplayWishes, name: str) -> str:
-    """In the archive, or where programs keep what they remember of a person's work."""
-    from penstock.spark.archive.paths import REPLAYS
-
-    if wishes.archive is not None:
-        return f"{wishes.archive.rstrip('/')}/{REPLAYS}/{name}"
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return str(Path(home) / "penstock" / "replays" / name)
-
-
-def _instant(text: str | None, *, option: str) -> int | None:
-    return None if text is None else parse_past(text, option=option, now_ms=time.time_ns() // 1_000_000)
 
 
 def _print_counts(counts: "list[PartitionCount]", *, as_json: bool) -> None:

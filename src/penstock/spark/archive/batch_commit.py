@@ -115,7 +115,11 @@ def _check_fence(
 
 
 def _covered(offsets: BatchOffsets, spans: Mapping[TopicPartition, Span]) -> dict[TopicPartition, Interval]:
-    """What the batch has been through; where no start is known, from its first record on."""
+    """What the batch has been through; where no start is known, from its first record on.
+
+    Offsets without records are part of it: they may be markers, compacted, or lost, and do not tell which.
+    Who goes on where records were lost has that in the log of the reading.
+    """
     found: dict[TopicPartition, Interval] = {}
     for partition in sorted({*spans, *offsets.starts}):
         span = spans.get(partition)

@@ -7,7 +7,7 @@ ever changed in place. If somebody else has merged one of the files meanwhile, t
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,9 @@ def carry_out(spark: "SparkSession", store: Store, merge: Merge, *, settings: Fi
     rows = read_files(spark.newSession(), store, merge.files).coalesce(1)
     attempt = new_attempt()
     try:
-        staged = write_files(rows, store, attempt, settings=settings)
+        written = write_files(rows, store, attempt, settings=settings)
+        # Files do not tell which incarnation of the topic their records are of; the merge knows.
+        staged = [replace(file, incarnation=merge.group.incarnation) for file in written]
         _check(merge, staged)
         (file,) = move_into_place(store, staged, attempt, prefix=merged_prefix(attempt.began_ms))
         Manifest(store).commit(partial(_commit, merge=merge, file=file))
@@ -86,8 +88,13 @@ def _commit(state: ArchiveState, *, merge: Merge, file: ArchivedFile) -> Commit:
 
 
 def _check(merge: Merge, written: list[ArchivedFile]) -> None:
-    """Raise if a single record is missing, or one too many."""
+    """Raise if a single record is missing, or one too many, or of another incarnation of the topic."""
     before, after = merged_spans(list(merge.files)), merged_spans(written)
+    if {file.incarnation for file in merge.files} != {file.incarnation for file in written}:
+        raise ArchiveError(
+            f"{len(merge.files)} files of {merge.group.hour.directory} are not all of the topic as it was "
+            f"when it had been made anew {merge.group.incarnation} times. Nothing was changed."
+        )
     if len(written) != 1 or before != after:
         raise ArchiveError(
             f"Merging {len(merge.files)} files of {merge.group.hour.directory} gave {len(written)} files "

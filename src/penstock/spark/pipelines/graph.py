@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from penstock.spark.pipelines.model import Flow, Pipeline, Query, ReadMode, Source, StepUse
+from penstock.spark.pipelines.model import Flow, Holder, Pipeline, Query, ReadMode, Source, StepUse
 from penstock.spark.pipelines.problems import Place
 from penstock.spark.pipelines.steps import STEPS
 
@@ -96,19 +96,19 @@ def levels(pipeline: Pipeline, flows: Sequence[Flow]) -> list[list[Flow]]:
 class SideOutput:
     """Records that leave a flow at a step: from which source, and what is done with them before that step."""
 
-    holder: str
+    holder: Holder
     """The source, view or flow that the step belongs to."""
     position: int
     use: StepUse
     source: Source | None
     """None if the rows cannot be followed back to the records of one topic."""
-    before: tuple[tuple[str, int, StepUse], ...] = ()
+    before: tuple[tuple[Holder, int, StepUse], ...] = ()
     """The steps on the way from the source, each with its holder and position."""
 
     @property
     def label(self) -> str:
         """The name under which it is counted."""
-        return f"{self.holder}_{self.position}"
+        return self.holder.label(self.position)
 
     @property
     def topic(self) -> str:
@@ -121,7 +121,7 @@ def side_outputs(pipeline: Pipeline) -> dict[str, list[SideOutput]]:
     owned: dict[str, list[SideOutput]] = {name: [] for name in pipeline.flows}
     taken: set[str] = set()
     for flow in pipeline.flows.values():
-        held = [*_held(pipeline, flow.name, flow.query)]
+        held = [*_held(pipeline, flow.holder, flow.query)]
         for name in sorted(all_read(pipeline, flow.query) - taken):
             taken.add(name)
             held += _held_by_dataset(pipeline, name)
@@ -131,14 +131,15 @@ def side_outputs(pipeline: Pipeline) -> dict[str, list[SideOutput]]:
 
 def _held_by_dataset(pipeline: Pipeline, name: str) -> Iterator[SideOutput]:
     if name in pipeline.views:
-        yield from _held(pipeline, name, pipeline.views[name].query)
+        view = pipeline.views[name]
+        yield from _held(pipeline, view.holder, view.query)
     elif name in pipeline.sources:
         source = pipeline.sources[name]
         if source.value is not None and STEPS["parse"].side_topic(source.value.options):
-            yield SideOutput(holder=name, position=0, use=source.value, source=_as_topic(source))
+            yield SideOutput(holder=source.holder, position=0, use=source.value, source=_as_topic(source))
 
 
-def _held(pipeline: Pipeline, holder: str, query: Query) -> Iterator[SideOutput]:
+def _held(pipeline: Pipeline, holder: Holder, query: Query) -> Iterator[SideOutput]:
     source, before = _way_from_source(pipeline, query)
     for position, use in enumerate(query.steps):
         if STEPS[use.name].side_topic(use.options):
@@ -150,18 +151,18 @@ def _held(pipeline: Pipeline, holder: str, query: Query) -> Iterator[SideOutput]
 
 def _way_from_source(
     pipeline: Pipeline, query: Query
-) -> tuple[Source | None, tuple[tuple[str, int, StepUse], ...]]:
+) -> tuple[Source | None, tuple[tuple[Holder, int, StepUse], ...]]:
     """The topic behind a query and the steps from there; none if SQL, a function or a join is between."""
     name = (canonical(pipeline, query.origin) if query.origin else None) or ""
     if name in pipeline.sources:
         source = pipeline.sources[name]
-        parsed = () if source.value is None else ((name, 0, source.value),)
+        parsed = () if source.value is None else ((source.holder, 0, source.value),)
         return _as_topic(source), parsed
     if name in pipeline.views:
         view = pipeline.views[name]
         found, before = _way_from_source(pipeline, view.query)
         if all(STEPS[use.name].keeps_records for use in view.query.steps):
-            own = tuple((name, position, use) for position, use in enumerate(view.query.steps))
+            own = tuple((view.holder, position, use) for position, use in enumerate(view.query.steps))
             return found, (*before, *own)
     return None, ()
 

@@ -43,6 +43,26 @@ class OnFailure(StrEnum):
     CONTINUE = "continue"
 
 
+class HolderKind(StrEnum):
+    """What steps can belong to."""
+
+    SOURCE = "source"
+    VIEW = "view"
+    FLOW = "flow"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """What steps belong to. The kind tells a flow from a source or view that has its name, as it may."""
+
+    kind: HolderKind
+    name: str
+
+    def label(self, position: int) -> str:
+        """A name for one of its steps, counted from 0: no other step of the pipeline has it."""
+        return f"{self.kind}_{self.name}_{position}"
+
+
 class TriggerKind(StrEnum):
     """When micro-batches are made."""
 
@@ -105,6 +125,11 @@ class Source:
     refresh: str = "batch"
     place: Place
 
+    @property
+    def holder(self) -> Holder:
+        """As what ``value`` belongs to."""
+        return Holder(HolderKind.SOURCE, self.name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -113,6 +138,11 @@ class View:
     name: str
     query: Query
     place: Place
+
+    @property
+    def holder(self) -> Holder:
+        """As what its steps belong to."""
+        return Holder(HolderKind.VIEW, self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +189,11 @@ class Flow:
     configuration: Mapping[str, str] = field(default_factory=dict)
     on_failure: OnFailure | None = None
     place: Place
+
+    @property
+    def holder(self) -> Holder:
+        """As what its steps belong to."""
+        return Holder(HolderKind.FLOW, self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,13 +20,14 @@ from penstock.spark.pipelines.steps import STEPS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from penstock.spark.pipelines.model import Holder
     from penstock.spark.pipelines.running.datasets import Datasets
 
-_open: "list[tuple[Datasets, str, Iterator[int]]]" = []
+_open: "list[tuple[Datasets, Holder, Iterator[int]]]" = []
 
 
 @contextmanager
-def building(datasets: "Datasets", holder: str) -> Iterator[None]:
+def building(datasets: "Datasets", holder: "Holder") -> Iterator[None]:
     """While a function of a pipeline file is called: whose steps are used there."""
     _open.append((datasets, holder, itertools.count()))
     try:

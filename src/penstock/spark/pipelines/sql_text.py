@@ -14,14 +14,14 @@ _TOKEN = re.compile(
       | (?P<name>`(?:[^`]|``)*`|[^\W\d]\w*)
       | (?P<number>\d[\w.]*)
       | (?P<open>\() | (?P<close>\))
-      | (?P<other>.)""",
+      | (?P<other>\|>|.)""",
     re.VERBOSE | re.DOTALL,
 )
 _QUERY_WORDS = frozenset({"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("})
 _ENDS_OF_FROM = frozenset(
     {
         *("WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS", "WINDOW"),
-        *("SORT", "CLUSTER", "DISTRIBUTE", "QUALIFY", "SELECT", "ON", "USING"),
+        *("SORT", "CLUSTER", "DISTRIBUTE", "QUALIFY", "SELECT", "|>"),
     }
 )
 _PREFIXES = frozenset({"LATERAL", "STREAM", "ONLY"})
@@ -119,29 +119,51 @@ def _common_tables(words: list[Token]) -> Iterator[str]:
                 yield _unquoted(word.text).lower()
 
 
+@dataclass(slots=True)
+class _Level:
+    """What stands between two brackets, or outside of all."""
+
+    is_query: bool
+    in_from: bool
+    """Whether a comma is followed by one more table."""
+
+
 def _references(words: list[Token]) -> Iterator[TableReference]:
-    """Names in the place of a table: after FROM or JOIN, and after each comma of a FROM."""
-    is_query: list[bool] = [True]
-    in_from: list[bool] = [False]
+    """Names in the place of a table: after FROM or JOIN, after each comma of a FROM, in brackets there."""
+    levels = [_Level(is_query=True, in_from=False)]
+    place = -1
     for number, word in enumerate(words):
-        before = words[number - 1] if number else None
-        if word.kind == "open":
-            following = words[number + 1] if number + 1 < len(words) else None
-            is_query.append(following is not None and following.upper in _QUERY_WORDS)
-            in_from.append(in_from[-1] and is_query[-1] and following is not None and following.text == "(")
-        elif word.kind == "close":
-            if len(is_query) > 1:
-                is_query.pop()
-                in_from.pop()
-        elif is_query[-1] and word.kind == "name":
-            if word.upper in ("FROM", "JOIN") and (before is None or before.upper != "DISTINCT"):
-                in_from[-1] = True
-                if found := _reference_at(words, number + 1):
-                    yield found
-            elif word.upper in _ENDS_OF_FROM:
-                in_from[-1] = False
-        elif word.text == "," and in_from[-1] and (found := _reference_at(words, number + 1)):
+        level, is_place = levels[-1], number == place
+        if is_place and (found := _reference_at(words, number)):
             yield found
+        if word.kind == "open":
+            is_query = is_place or (number + 1 < len(words) and words[number + 1].upper in _QUERY_WORDS)
+            levels.append(_Level(is_query=is_query, in_from=is_place))
+            place = number + 1 if is_place else place
+        elif word.kind == "close" and len(levels) > 1:
+            levels.pop()
+        elif _precedes_table(words, number, level):
+            level.in_from = True
+            place = number + 1
+        elif _ends_from(words, number, is_place=is_place):
+            level.in_from = False
+
+
+def _precedes_table(words: list[Token], number: int, level: _Level) -> bool:
+    word = words[number]
+    if word.text == ",":
+        return level.in_from
+    is_distinct_from = number > 0 and words[number - 1].upper == "DISTINCT"
+    return level.is_query and word.upper in ("FROM", "JOIN") and not is_distinct_from
+
+
+def _ends_from(words: list[Token], number: int, *, is_place: bool) -> bool:
+    """Whether the commas that follow are between something else, such as the columns of a LATERAL VIEW."""
+    word = words[number]
+    if is_place and word.upper in _QUERY_WORDS:  # A query begins in the place of a table.
+        return True
+    is_lateral_view = word.upper == "VIEW" and number > 0 and words[number - 1].upper == "LATERAL"
+    return is_lateral_view or word.upper in _ENDS_OF_FROM
 
 
 def _reference_at(words: list[Token], number: int) -> TableReference | None:

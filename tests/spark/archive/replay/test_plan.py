@@ -1,5 +1,8 @@
 """Chunks: everything once, in order, and the same whenever they are asked for."""
 
+import json
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +22,7 @@ def a_plan(*phases: Phase, chunk_size: int = 10) -> ReplayPlan:
         chunk_size=chunk_size,
         task_count=2,
         keeps_partitions=True,
+        name="known",
     )
 
 
@@ -72,6 +76,13 @@ def test_plan_survives_being_written(phases: tuple[Phase, ...]) -> None:
     plan = a_plan(*phases)
 
     assert decode_plan(encode_plan(plan), path="x") == plan
+
+
+def test_plan_without_a_name_is_understood() -> None:
+    document = json.loads(encode_plan(a_plan()))
+    del document["name"]
+
+    assert decode_plan(json.dumps(document).encode(), path="x") == replace(a_plan(), name="")
 
 
 def test_plan_of_a_newer_version_is_refused() -> None:

@@ -41,6 +41,21 @@ class Replaying:
             self.week.spark, source, self.target, name=self.target.topic, progress=self.progress, **settings
         )
 
+    def interrupt(self, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+        """End after the sink has the second chunk, before that was noted."""
+        finish = self.progress.finish
+
+        def interrupted(chunk: int, *, records: int) -> Any:
+            if chunk == 1:
+                raise KeyboardInterrupt
+            return finish(chunk, records=records)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(self.progress, "finish", interrupted)
+            patch.setattr(running, "CHUNK_SIZE", 400)
+            with pytest.raises(KeyboardInterrupt):
+                self.run(source)
+
     def written(self, *, partitions: int = PARTITIONS) -> Rows:
         return consume(self.week.bootstrap, self.target.topic, partitions=partitions)
 
@@ -87,24 +102,54 @@ def test_week_is_the_same_after_archive_compaction_and_replay(
 def test_replay_that_was_interrupted_writes_nothing_twice(
     made: ArchivedWeek, replaying: Replaying, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It ends after the sink has the second chunk, before that was noted, and goes on from there."""
     source = archived(made, since_ms=SINCE_MS, until_ms=UNTIL_MS)
-    finish = replaying.progress.finish
 
-    def interrupted(chunk: int, *, records: int) -> Any:
-        if chunk == 1:
-            raise KeyboardInterrupt
-        return finish(chunk, records=records)
-
-    monkeypatch.setattr(replaying.progress, "finish", interrupted)
-    monkeypatch.setattr(running, "CHUNK_SIZE", 400)
-    with pytest.raises(KeyboardInterrupt):
-        replaying.run(source)
-    monkeypatch.setattr(replaying.progress, "finish", finish)
+    replaying.interrupt(source, monkeypatch)
     assert replaying.run(source).is_over
     assert replaying.run(source).is_over
 
     assert replaying.written() == between(made.expected, SINCE_MS, UNTIL_MS)
+
+
+def test_replay_that_goes_on_keeps_its_times_and_its_name(
+    made: ArchivedWeek, replaying: Replaying, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaying.interrupt(archived(made, since_ms=SINCE_MS, until_ms=UNTIL_MS), monkeypatch)
+
+    done = replay(made.spark, archived(made), replaying.target, name="another", progress=replaying.progress)
+
+    assert done.is_over
+    assert done.plan.name == replaying.target.topic
+    assert replaying.written() == between(made.expected, SINCE_MS, UNTIL_MS)
+
+
+def test_replay_that_goes_on_with_other_times_or_offsets_is_refused(
+    made: ArchivedWeek, replaying: Replaying, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left of it would be another part of the week than what is written."""
+    replaying.interrupt(archived(made, since_ms=SINCE_MS), monkeypatch)
+
+    for part in ({"since_ms": SINCE_MS + DAY_MS}, {"until_ms": UNTIL_MS}, {"offsets": {0: Interval(0, 9)}}):
+        with pytest.raises(UsageError, match=f"was begun with {next(iter(part))} .* leave that out"):
+            replaying.run(archived(made, **part))
+
+
+def test_replay_that_is_stopped_ends_between_two_chunks_and_goes_on_there(
+    made: ArchivedWeek, replaying: Replaying
+) -> None:
+    source = archived(made, offsets={0: Interval(0, 10)})
+    seen: list[Replayed] = []
+
+    stopped = replaying.run(
+        source, records_per_second=2, on_chunk=seen.append, is_stopped=lambda: len(seen) == 1
+    )
+
+    assert not stopped.is_over
+    assert [stopped] == seen
+    assert stopped.done == replaying.progress.done()
+    assert stopped.done.chunks == 1
+    assert replaying.run(source).is_over
+    assert replaying.written()[0] == made.expected[0][:10]
 
 
 def test_stretch_of_a_live_topic_is_replayed_and_no_group_touched(

@@ -33,7 +33,7 @@ REPORT: dict[str, Any] = {
         {"numRowsTotal": 2, "memoryUsedBytes": 1000, "numRowsDroppedByWatermark": 1},
         {"numRowsTotal": 1},
     ],
-    "observedMetrics": {"side_orders_0": {"count": 5}, "other": {"x": 1}},
+    "observedMetrics": {"side_source_orders_0": {"count": 5}, "other": {"x": 1}},
     "sources": [
         {
             "endOffset": {"t": {"0": 6, "1": 4}, "@id t yNA0ib": {}},
@@ -52,7 +52,7 @@ def test_progress_has_lag_state_and_what_left_sideways() -> None:
     assert (progress.rows_per_second, progress.input_rows_per_second) == (3.8, 0.0)
     assert (progress.lag, progress.lag_by_partition) == (5, {"t-0": 0, "t-1": 5})
     assert (progress.state_rows, progress.state_bytes, progress.late_rows) == (3, 1000, 1)
-    assert progress.aside == {"side_orders_0": 5}
+    assert progress.aside == {"side_source_orders_0": 5}
     assert progress.output_rows is None
     assert not progress.is_idle
     assert watermark_behind_ms(progress, now_ms=1_767_225_960_000) == 60_000

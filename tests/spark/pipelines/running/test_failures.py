@@ -3,6 +3,7 @@
 import pytest
 
 from penstock.model.errors import UsageError
+from penstock.spark.pipelines.model import Holder, HolderKind
 from penstock.spark.pipelines.running.failures import StepFailed, cause_text, failure_of
 
 QUERY = """[STREAM_FAILED] Query [id = 1] terminated with exception: \
@@ -37,10 +38,12 @@ def test_cause_is_one_sentence(text: str, cause: str) -> None:
 def test_failure_of_a_step_that_could_not_be_built_names_it() -> None:
     cause = UsageError("There is no such file.")
 
-    own = failure_of("f", StepFailed("f", "2 (enrich)", cause))
+    own = failure_of("f", StepFailed(Holder(HolderKind.FLOW, "f"), "2 (enrich)", cause))
     assert str(own) == "Flow 'f', step 2 (enrich): There is no such file."
-    of_view = failure_of("f", StepFailed("clean", "1 (parse)", cause))
+    of_view = failure_of("f", StepFailed(Holder(HolderKind.VIEW, "clean"), "1 (parse)", cause))
     assert str(of_view) == "Flow 'f', step 1 (parse) of 'clean': There is no such file."
+    of_namesake = failure_of("f", StepFailed(Holder(HolderKind.SOURCE, "f"), "1 (parse)", cause))
+    assert str(of_namesake) == "Flow 'f', step 1 (parse) of 'f': There is no such file."
 
 
 def test_failure_at_work_names_the_only_step_it_can_come_from() -> None:

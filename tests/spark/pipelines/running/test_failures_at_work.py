@@ -34,6 +34,9 @@ flows:
     steps:
       - parse: {schema: a int, mode: FAILFAST}
     sink: {options: {topic: T.out}}
+  keyless:
+    from: orders
+    sink: {options: {topic: T.out}, key: '*'}
   fine:
     from: orders
     sink: {options: {topic: T.out}}
@@ -51,7 +54,7 @@ def test_flow_that_fails_names_its_step_and_the_others_go_on(
 
     ran = run_pipeline(spark, file, bootstrap, must_succeed=False)
 
-    misspelt, poisoned = ran.outcome.failures
+    misspelt, keyless, poisoned = ran.outcome.failures
     assert (misspelt.flow, misspelt.step) == ("misspelt", "2 (filter)")
     assert "`amont`" in misspelt.cause
     assert "UNRESOLVED_COLUMN" in misspelt.cause
@@ -59,7 +62,9 @@ def test_flow_that_fails_names_its_step_and_the_others_go_on(
     assert (poisoned.flow, poisoned.step) == ("poisoned", "1 (parse)")
     assert "MALFORMED_RECORD_IN_PARSING" in poisoned.cause
     assert "deadLetterTopic" in poisoned.hint
-    assert [event.failure for event in ran.events if isinstance(event, FlowFailed)] == [misspelt, poisoned]
+    assert keyless.flow == "keyless"
+    told = [event.failure for event in ran.events if isinstance(event, FlowFailed)]
+    assert told == [misspelt, keyless, poisoned]
     assert [record.value for record in topics.read(f"{prefix}.out")] == ['{"a": 1}', "poison"]
 
 

@@ -97,6 +97,20 @@ def test_flow_that_cannot_be_built_leaves_everything_as_it_is(spark: "SparkSessi
     )
 
 
+@pytest.mark.parametrize(
+    "sink",
+    [
+        "{options: {topic: out}, key: '*'}",
+        "{options: {topic: out}, value: {format: registry, options: {url: 'http://127.0.0.1:9'}}}",
+    ],
+    ids=["key", "registry"],
+)
+def test_sink_that_cannot_be_written_leaves_everything_as_it_is(
+    spark: "SparkSession", tmp_path: Path, sink: str
+) -> None:
+    assert needed(spark, tmp_path, flows("SELECT value, key AS a FROM clicks", sink=sink)) == COLUMNS
+
+
 def test_flow_reads_only_these_columns_and_gives_the_same_as_with_all(
     spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
 ) -> None:

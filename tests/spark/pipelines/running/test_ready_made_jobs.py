@@ -9,8 +9,13 @@ from tests.conftest import UniqueName
 from tests.spark.pipelines.running.pipeline_runs import Topics, run_pipeline
 
 from penstock import Admin, Consumer
+from penstock.spark.archive.replay.progress import ReplayProgress
+from penstock.spark.archive.stores.local_store import LocalStore
 from penstock.spark.pipelines.loading import load_pipeline
+from penstock.spark.pipelines.model import Trigger, TriggerKind
 from penstock.spark.pipelines.problems import PipelineFileError
+from penstock.spark.pipelines.running.events import Event, FlowEnded, FlowFailed, FlowStarted
+from penstock.spark.pipelines.running.runner import Runner
 from penstock.spark.pipelines.steps import STEPS
 from penstock.testing import Broker
 
@@ -41,6 +46,22 @@ flows:
 """
 
 
+REPLAYING = """
+name: replaying
+storage: state
+sources:
+  orders: {options: {subscribe: T.orders, startingOffsets: earliest}}
+flows:
+  again:
+    replay: {topic: T.orders, to: T.again PACE}
+  beside:
+    from: orders
+    steps:
+      - dead_letters: {where: value IS NULL, topic: T.dlq}
+    sink: {options: {topic: T.beside}}
+"""
+
+
 def written(directory: Path, text: str, prefix: str, source: str = "") -> Path:
     path = directory / "pipeline.yml"
     path.write_text(text.replace("T.", f"{prefix}.").replace("SOURCE", source))
@@ -62,6 +83,65 @@ def test_pipeline_searches_and_reports(
     assert f"{prefix}.orders" in (tmp_path / "report.html").read_text()
     counted = spark.read.parquet(str(tmp_path / "counts" / "partitions"))
     assert [row["messages"] for row in counted.collect()] == [7]
+
+
+@pytest.mark.spark
+def test_replay_leaves_the_other_flows_alone_and_stops_between_two_chunks(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    topics, prefix = Topics(bootstrap), unique("jobs")
+    topics.create(*(f"{prefix}.{name}" for name in ("orders", "again", "dlq", "beside")))
+    topics.put(f"{prefix}.orders", [{"id": number} for number in range(8)])
+    paced = REPLAYING.replace("PACE", ", recordsPerSecond: 1")
+    progress = ReplayProgress(LocalStore(tmp_path / "state" / "flows" / "again" / "checkpoint"))
+    events: list[Event] = []
+
+    def is_stopped() -> bool:
+        return FlowEnded("beside") in events and progress.done().chunks > 0
+
+    runner = Runner(
+        spark,
+        load_pipeline(written(tmp_path, paced, prefix)),
+        topic_options={"kafka.bootstrap.servers": bootstrap},
+        listener=events.append,
+        trigger=Trigger(TriggerKind.AVAILABLE_NOW),
+    )
+    outcome = runner.run(is_stopped)
+
+    assert (outcome.was_stopped, outcome.failures) == (True, ())
+    assert events.index(FlowStarted("again")) < events.index(FlowEnded("beside"))
+    assert events[-1] == FlowEnded("again")
+    done = progress.done()
+    assert 0 < done.records < 8
+    assert len(topics.read(f"{prefix}.again")) == done.records
+
+    run_pipeline(spark, written(tmp_path, REPLAYING.replace("PACE", ""), prefix), bootstrap)
+
+    assert topics.read(f"{prefix}.again") == topics.read(f"{prefix}.orders")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("ending", "cause"),
+    [
+        ("replay: {topic: T.orders, to: T.nowhere}", "There is no topic"),
+        ("analyze: {topics: [T.orders], parquet: state}", "There is something in"),
+    ],
+    ids=["replay", "analyze"],
+)
+def test_ending_that_fails_is_told_as_a_flow(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path, ending: str, cause: str
+) -> None:
+    topics, prefix = Topics(bootstrap), unique("jobs")
+    topics.create(f"{prefix}.orders")
+    (tmp_path / "state" / "something").mkdir(parents=True)
+    file = written(tmp_path, f"name: p\nstorage: state\nflows:\n  one:\n    {ending}\n", prefix)
+
+    ran = run_pipeline(spark, file, bootstrap, must_succeed=False)
+
+    (failure,) = ran.outcome.failures
+    assert cause in failure.cause
+    assert ran.events == [FlowStarted("one"), FlowFailed(failure)]
 
 
 @pytest.mark.spark

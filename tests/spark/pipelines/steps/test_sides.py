@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.spark.pipelines.document import Document, node_of
+from penstock.spark.pipelines.model import Holder, HolderKind
 from penstock.spark.pipelines.parsing.context import Reading
 from penstock.spark.pipelines.parsing.steps import read_use
 from penstock.spark.pipelines.running.refreshing import Refreshing
@@ -34,7 +35,7 @@ def context(spark: "SparkSession") -> StepContext:
     return StepContext(
         spark=spark,
         pipeline="p",
-        holder="f",
+        holder=Holder(HolderKind.FLOW, "f"),
         position=0,
         dataset=spark.table,
         topic_options={},

@@ -53,6 +53,8 @@ class ReplayPlan:
     task_count: int
     """In how many tasks a chunk is written."""
     keeps_partitions: bool
+    name: str = ""
+    """What the sink knows the replay by; empty in plans of those who did not say."""
 
     @property
     def size(self) -> int:
@@ -94,6 +96,7 @@ def encode_plan(plan: ReplayPlan) -> bytes:
         "chunk_size": plan.chunk_size,
         "task_count": plan.task_count,
         "keeps_partitions": plan.keeps_partitions,
+        "name": plan.name,
     }
     return (json.dumps(document, indent=1) + "\n").encode()
 
@@ -119,6 +122,7 @@ def decode_plan(data: bytes, *, path: str) -> ReplayPlan:
         chunk_size=document["chunk_size"],
         task_count=document["task_count"],
         keeps_partitions=document["keeps_partitions"],
+        name=document.get("name", ""),
     )
 
 

@@ -21,6 +21,8 @@ CHUNK_SIZE = 500_000
 _PACED_CHUNK_SECONDS = 2
 """With a limit on the rate, a chunk is what may be written in this time; records come in such bursts."""
 
+_STOP_POLL_SECONDS = 0.1
+
 _KEPT_COLUMNS = ("key", "value", "headers", "timestamp")
 
 
@@ -62,7 +64,12 @@ class Replayed(NamedTuple):
 
 
 def make_plan(
-    spark: "SparkSession", source: Source, target: Target, *, records_per_second: int | None = None
+    spark: "SparkSession",
+    source: Source,
+    target: Target,
+    *,
+    name: str = "",
+    records_per_second: int | None = None,
 ) -> ReplayPlan:
     """What to replay, as of now."""
     if records_per_second is not None and records_per_second < 1:
@@ -77,6 +84,7 @@ def make_plan(
         chunk_size=min(CHUNK_SIZE, paced),
         task_count=max(1, min(len(numbers), spark.sparkContext.defaultParallelism)),
         keeps_partitions=max(numbers, default=0) < target.partition_count(),
+        name=name,
     )
 
 
@@ -89,24 +97,29 @@ def replay(
     progress: ReplayProgress,
     records_per_second: int | None = None,
     on_chunk: Callable[[Replayed], None] = lambda replayed: None,
+    is_stopped: Callable[[], bool] = lambda: False,
 ) -> Replayed:
     """Replay what is left of it; how far it is then, which is all of it unless it was interrupted.
 
     ``name`` is what the sink knows the replay by: two that run, or ran, into the same topic must not share
-    one.
+    one. One that has begun keeps its name, and its times and offsets. ``is_stopped`` is asked between two
+    chunks: what is done then stays, and the next call goes on there.
     """
     plan = progress.plan()
     if plan is None:
-        plan = make_plan(spark, source, target, records_per_second=records_per_second)
+        plan = make_plan(spark, source, target, name=name, records_per_second=records_per_second)
         progress.begin(plan)
-    _check_same(plan, source, target, name=name)
+    name = plan.name or name
+    source = as_planned(plan, source, target, name=name)
     done = progress.done()
     pace = _Pace(records_per_second)
     for number in range(done.chunks, plan.chunk_count):
+        if is_stopped():
+            break
         records = _write(spark, source, plan.chunk(number), plan=plan, target=target, name=name)
         done = progress.finish(number, records=records)
         on_chunk(Replayed(plan, done))
-        pace.wait(records)
+        pace.wait(records, is_stopped)
     return Replayed(plan, done)
 
 
@@ -118,15 +131,21 @@ class _Pace:
         self._began = time.monotonic()
         self._records = 0
 
-    def wait(self, records: int) -> None:
-        """Wait until so many more records were due."""
+    def wait(self, records: int, is_stopped: Callable[[], bool]) -> None:
+        """Wait until so many more records were due, unless nobody wants them any more."""
         self._records += records
-        if self._rate is not None:
-            due = self._began + self._records / self._rate
-            time.sleep(max(0.0, due - time.monotonic()))
+        if self._rate is None:
+            return
+        due = self._began + self._records / self._rate
+        while (left := due - time.monotonic()) > 0 and not is_stopped():
+            time.sleep(min(left, _STOP_POLL_SECONDS))
 
 
-def _check_same(plan: ReplayPlan, source: Source, target: Target, *, name: str) -> None:
+def as_planned(plan: ReplayPlan, source: Source, target: Target, *, name: str) -> Source:
+    """The source with the times and offsets that the plan has: those decide what else is read of its ranges.
+
+    What is not asked for goes by the plan. What is, and is something else, is a mistake.
+    """
     asked = source.identity()
     for what, planned, wanted in (
         ("topic", plan.source["topic"], asked["topic"]),
@@ -137,6 +156,13 @@ def _check_same(plan: ReplayPlan, source: Source, target: Target, *, name: str) 
             raise UsageError(
                 f"Replay {name!r} was begun with {what} {planned!r}, not {wanted!r}: choose another name."
             )
+    for what in ("since_ms", "until_ms", "offsets"):
+        if asked[what] not in (None, plan.source[what]):
+            raise UsageError(
+                f"Replay {name!r} was begun with {what} {plan.source[what]}, not {asked[what]}: leave that "
+                "out to go on with it, or choose another name."
+            )
+    return source.with_part(plan.source)
 
 
 def _place(identity: Mapping[str, object]) -> object:

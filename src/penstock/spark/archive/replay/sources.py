@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.model.errors import UsageError
@@ -36,6 +36,10 @@ class Source(Protocol):
         """What tells it from every other source, as JSON has it."""
         ...
 
+    def with_part(self, identity: Mapping[str, Any]) -> "Source":
+        """The same place, but those times and offsets that an identity tells."""
+        ...
+
     def phases(self, spark: "SparkSession") -> tuple[Phase, ...]:
         """What there is at this moment, without empty ranges."""
         ...
@@ -62,6 +66,10 @@ class ArchiveSource:
     def identity(self) -> dict[str, Any]:
         """What tells it from every other source, as JSON has it."""
         return {"archive": self.path, **_identity(self)}
+
+    def with_part(self, identity: Mapping[str, Any]) -> "ArchiveSource":
+        """The same archive, but those times and offsets that an identity tells."""
+        return replace(self, **_part(identity))
 
     def phases(self, spark: "SparkSession") -> tuple[Phase, ...]:
         """What the files hold that may have something of it."""
@@ -130,6 +138,10 @@ class TopicSource:
         """What tells it from every other source, as JSON has it."""
         return {"cluster": self.options.get("kafka.bootstrap.servers", ""), **_identity(self)}
 
+    def with_part(self, identity: Mapping[str, Any]) -> "TopicSource":
+        """The same topic, but those times and offsets that an identity tells."""
+        return replace(self, **_part(identity))
+
     def phases(self, spark: "SparkSession") -> tuple[Phase, ...]:
         """The ranges of offsets that are there."""
         from penstock.spark.reading.planning import plan_batch
@@ -193,4 +205,13 @@ def _identity(source: ArchiveSource | TopicSource) -> dict[str, Any]:
         "since_ms": source.since_ms,
         "until_ms": source.until_ms,
         "offsets": None if offsets is None else {str(n): list(offsets[n]) for n in sorted(offsets)},
+    }
+
+
+def _part(identity: Mapping[str, Any]) -> dict[str, Any]:
+    offsets = identity["offsets"]
+    return {
+        "since_ms": identity["since_ms"],
+        "until_ms": identity["until_ms"],
+        "offsets": None if offsets is None else {int(n): Interval(*one) for n, one in offsets.items()},
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.spark.pipelines.model import PENSTOCK, Flow, Pipeline
+from penstock.spark.pipelines.model import PENSTOCK, Flow, HolderKind, Pipeline
 from penstock.spark.pipelines.problems import Place, Problem
 from penstock.spark.pipelines.running.datasets import Datasets, unstarted_datasets
 from penstock.spark.pipelines.running.failures import StepFailed, failure_of
@@ -79,14 +79,12 @@ def _problem(pipeline: Pipeline, flow: Flow, error: Exception) -> Problem:
 
 def _place(pipeline: Pipeline, flow: Flow, error: Exception) -> Place:
     """Where the step stands that could not be built, or else the flow."""
-    if isinstance(error, StepFailed):
-        holder = pipeline.views.get(error.holder) or pipeline.flows.get(error.holder)
-        source = pipeline.sources.get(error.holder)
-        if source is not None and source.value is not None:
-            return source.value.place
-        number = error.step.partition(" ")[0]
-        if holder is not None and number.isdecimal():
-            return holder.query.steps[int(number) - 1].place
-        if holder is not None:
-            return holder.query.place
-    return flow.query.place
+    if not isinstance(error, StepFailed):
+        return flow.query.place
+    if error.holder.kind is HolderKind.SOURCE:
+        value = pipeline.sources[error.holder.name].value
+        return flow.query.place if value is None else value.place
+    holders = pipeline.views if error.holder.kind is HolderKind.VIEW else pipeline.flows
+    query = holders[error.holder.name].query
+    number = error.step.partition(" ")[0]
+    return query.steps[int(number) - 1].place if number.isdecimal() else query.place

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.model.errors import PenstockError
 from penstock.spark.pipelines.graph import canonical, datasets_read
-from penstock.spark.pipelines.model import PENSTOCK, Flow, Pipeline, Query, ReadMode, StepUse
+from penstock.spark.pipelines.model import PENSTOCK, Flow, Holder, Pipeline, Query, ReadMode, StepUse
 from penstock.spark.pipelines.python_steps import building
 from penstock.spark.pipelines.running.checkpoints import Offsets
 from penstock.spark.pipelines.running.failures import StepFailed
@@ -84,7 +84,7 @@ class Datasets:
             self._made[known] = made
         return self._made[known]
 
-    def rows_of(self, holder: str, query: Query) -> "DataFrame":
+    def rows_of(self, holder: Holder, query: Query) -> "DataFrame":
         """The rows of a query; ``holder`` is the flow or view it belongs to."""
         for name in datasets_read(self.pipeline, query):
             self.get(name)
@@ -97,7 +97,7 @@ class Datasets:
         return self.after_steps(rows, holder, query.steps)
 
     def after_steps(
-        self, rows: "DataFrame", holder: str, uses: Sequence[StepUse], *, carried: tuple[str, ...] = ()
+        self, rows: "DataFrame", holder: Holder, uses: Sequence[StepUse], *, carried: tuple[str, ...] = ()
     ) -> "DataFrame":
         """The rows after some steps."""
         for position, use in enumerate(uses):
@@ -111,7 +111,7 @@ class Datasets:
         step = f"{context.position + 1} ({use.name})"
         return self._in_step(context.holder, step, lambda: build(rows, use.options, context))
 
-    def context(self, holder: str, position: int, *, carried: tuple[str, ...] = ()) -> StepContext:
+    def context(self, holder: Holder, position: int, *, carried: tuple[str, ...] = ()) -> StepContext:
         """What a step of this pipeline may ask for."""
         return StepContext(
             spark=self.spark,
@@ -134,7 +134,8 @@ class Datasets:
         if name in self.pipeline.sources:
             return self._source(name)
         if name in self.pipeline.views:
-            return self.rows_of(name, self.pipeline.views[name].query)
+            view = self.pipeline.views[name]
+            return self.rows_of(view.holder, view.query)
         return self._table(name)
 
     def _source(self, name: str) -> "DataFrame":
@@ -147,7 +148,7 @@ class Datasets:
             narrowed=self._narrowed.get(name),
         )
         if source.value is not None:
-            rows = self.after_step(rows, source.value, self.context(name, 0))
+            rows = self.after_step(rows, source.value, self.context(source.holder, 0))
         if source.read is ReadMode.STREAM or source.format != PENSTOCK:
             return rows
         return self._refreshing.refreshed(rows, source.refresh)
@@ -161,14 +162,14 @@ class Datasets:
         return rows
 
     def _table_part(self, name: str, flow: Flow) -> "DataFrame":
-        schema = self.rows_of(flow.name, flow.query).schema
+        schema = self.rows_of(flow.holder, flow.query).schema
         path = self._storage.table(name, flow.name)
         if (directory := local_path(path)) is not None:
             directory.mkdir(parents=True, exist_ok=True)
         table = self.pipeline.tables[name]
         return self.spark.readStream.format(table.format).schema(schema).load(path)
 
-    def _called(self, holder: str, query: Query) -> "DataFrame":
+    def _called(self, holder: Holder, query: Query) -> "DataFrame":
         """What a function returns, after making whatever it reads."""
         from pyspark.errors import AnalysisException
 
@@ -195,7 +196,7 @@ class Datasets:
         name = canonical(self.pipeline, parameters.get("relationName", "").strip("`"))
         return name if name is not None and name not in self._made and name not in self._being_made else None
 
-    def _in_step(self, holder: str, step: str, build: Callable[[], "DataFrame"]) -> "DataFrame":
+    def _in_step(self, holder: Holder, step: str, build: Callable[[], "DataFrame"]) -> "DataFrame":
         try:
             return build()
         except StepFailed:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.model.errors import PenstockError
+from penstock.spark.pipelines.model import Holder, HolderKind
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\]")
 _STATE = re.compile(r"\s*SQLSTATE: \w{5}.*$")
@@ -57,11 +58,11 @@ _ADVICE: Mapping[str, Advice] = {
 class StepFailed(PenstockError):
     """A step could not even be described to Spark."""
 
-    def __init__(self, holder: str, step: str, cause: Exception) -> None:
+    def __init__(self, holder: Holder, step: str, cause: Exception) -> None:
         self.holder = holder
         self.step = step
         self.cause = cause
-        super().__init__(f"{holder}, step {step}: {cause_text(cause)}")
+        super().__init__(f"{holder.name}, step {step}: {cause_text(cause)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +83,20 @@ class FlowFailure:
 def failure_of(flow: str, error: BaseException, *, steps: Sequence[str] = ()) -> FlowFailure:
     """What an exception means; ``steps`` are the names of the flow's steps in their order."""
     if isinstance(error, StepFailed):
-        where = "" if error.holder == flow else f" of {error.holder!r}"
+        is_own = error.holder == Holder(HolderKind.FLOW, flow)
+        where = "" if is_own else f" of {error.holder.name!r}"
         advice = _advice(str(error.cause))
         return FlowFailure(
             flow=flow, step=f"{error.step}{where}", cause=cause_text(error.cause), hint=advice.hint
         )
     advice = _advice(str(error))
     return FlowFailure(flow=flow, step=_step(advice, steps), cause=cause_text(error), hint=advice.hint)
+
+
+def side_failure_of(flow: str, error: BaseException) -> FlowFailure:
+    """What an exception means that came while side outputs were written."""
+    found = failure_of(flow, error)
+    return replace(found, step=found.step or "side output")
 
 
 def cause_text(error: BaseException) -> str:

@@ -22,11 +22,10 @@ from penstock.spark.pipelines.running.records import records
 from penstock.spark.pipelines.running.storage import Storage
 from penstock.spark.pipelines.running.topic_batches import TopicBatches
 from penstock.spark.pipelines.steps import STEPS
-from penstock.spark.pipelines.steps.step import EndingContext
+from penstock.spark.pipelines.steps.step import EndingContext, RunningQuery
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _CHECKPOINT = "checkpointLocation"
@@ -34,8 +33,8 @@ _CHECKPOINT = "checkpointLocation"
 
 def start_flow(
     datasets: Datasets, storage: Storage, flow: Flow, *, trigger: Trigger, rows: "DataFrame | None" = None
-) -> "StreamingQuery | None":
-    """Start the query of a flow; None if an ending did everything at once and nothing is left to watch."""
+) -> RunningQuery:
+    """Start the query of a flow, or what its ending does in place of one."""
     pipeline = datasets.pipeline
     with configured(datasets.spark, configuration_of(pipeline, flow)):
         made = rows if rows is not None else flow_rows(datasets, flow)
@@ -53,7 +52,7 @@ def flow_rows(datasets: Datasets, flow: Flow) -> "DataFrame | None":
     query = flow.query
     if not query.sql and not query.origin and query.function is None:
         return None
-    return datasets.rows_of(flow.name, query)
+    return datasets.rows_of(flow.holder, query)
 
 
 def query_name(pipeline: Pipeline, flow: Flow) -> str:
@@ -121,12 +120,12 @@ def _topic_writer(datasets: Datasets, flow: Flow, sink: Sink, rows: "DataFrame")
 
 def _start_ending(
     datasets: Datasets, storage: Storage, flow: Flow, rows: "DataFrame | None", *, trigger: Trigger
-) -> "StreamingQuery | None":
+) -> RunningQuery:
     assert flow.ending is not None, "not an ending"
     start = STEPS[flow.ending.name].start
     assert start is not None, f"{flow.ending.name} is no ending"
     context = EndingContext(
-        step=datasets.context(flow.name, len(flow.query.steps)),
+        step=datasets.context(flow.holder, len(flow.query.steps)),
         checkpoint=storage.checkpoint(flow.name),
         trigger=trigger,
         query_name=query_name(datasets.pipeline, flow),

@@ -6,6 +6,7 @@ left right above each topic are those to read. The flows that run see all column
 nobody looks at as nulls.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from penstock.spark.pipelines.graph import all_read
 from penstock.spark.pipelines.model import PENSTOCK, Flow, Pipeline, ReadMode, Source
 from penstock.spark.pipelines.running.datasets import Datasets, unstarted_datasets
-from penstock.spark.pipelines.running.failures import StepFailed
 from penstock.spark.pipelines.running.flow_queries import configuration_of, configured, flow_rows
 from penstock.spark.pipelines.running.records import records
 from penstock.spark.pipelines.running.sources import Narrowed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+logger = logging.getLogger(__name__)
 
 _CHOOSING = ("Project", "Aggregate")
 """Nodes of a plan whose expressions are all that is needed of the rows below."""
@@ -36,9 +38,9 @@ def narrowed_sources(
 ) -> dict[str, Narrowed]:
     """Of each topic of which not all columns are needed: which are, and among which.
 
-    Nothing is known where a flow cannot be built: what is wrong with it is told when it is started.
+    Nothing is known where a flow cannot be built, whatever the reason: a column, a registry that is away, a
+    key that is no expression. What is wrong with it is told when it is started, and of that flow alone.
     """
-    from pyspark.errors import PySparkException
     from pyspark.sql.utils import is_remote
 
     read = frozenset[str]().union(*(all_read(pipeline, flow.query) for flow in flows))
@@ -48,8 +50,9 @@ def narrowed_sources(
     with unstarted_datasets(spark, pipeline, topic_options=topic_options) as datasets:
         try:
             needs = [need for flow in flows for need in _needs_of_flow(datasets, flow)]
-            found = {name: _narrowed(next(_topics_of(datasets.get(name))), needs) for name in names}
-        except (StepFailed, PySparkException):
+            found = {name: _narrowed(next(_topics_of(datasets.get(name)), None), needs) for name in names}
+        except Exception as error:
+            logger.debug("all columns of topics are read, since a flow cannot be built: %s", error)
             return {}
     return {name: narrowed for name, narrowed in found.items() if narrowed is not None}
 
@@ -80,8 +83,10 @@ class _Topic:
     needed: frozenset[str]
 
 
-def _narrowed(topic: _Topic, needs: Sequence[_Topic]) -> Narrowed | None:
+def _narrowed(topic: _Topic | None, needs: Sequence[_Topic]) -> Narrowed | None:
     """What is needed of a topic by all who read it; None if that is everything, or nobody reads it."""
+    if topic is None:  # Spark's plan of the source does not show it as a topic.
+        return None
     readers = [need for need in needs if need.options == topic.options]
     needed = frozenset[str]().union(*(reader.needed for reader in readers)) or {_CHEAPEST}
     if not readers or len(needed) == len(topic.columns):

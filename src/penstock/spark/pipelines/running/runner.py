@@ -19,14 +19,14 @@ from penstock.spark.pipelines.running.checkpoints import (
     local_checkpoint,
 )
 from penstock.spark.pipelines.running.datasets import Datasets
-from penstock.spark.pipelines.running.events import Event, FlowEnded, FlowFailed, FlowStarted, Listener
-from penstock.spark.pipelines.running.failures import FlowFailure, failure_of
+from penstock.spark.pipelines.running.events import Event, FlowFailed, FlowStarted, Listener
+from penstock.spark.pipelines.running.failures import FlowFailure, failure_of, side_failure_of
 from penstock.spark.pipelines.running.flow_queries import start_flow
 from penstock.spark.pipelines.running.pruning import narrowed_sources
 from penstock.spark.pipelines.running.refreshing import Refreshing
 from penstock.spark.pipelines.running.side_outputs import SideCursor, SideOutputs, begin_cursor
 from penstock.spark.pipelines.running.storage import storage_of
-from penstock.spark.pipelines.running.watched_flow import WatchedFlow
+from penstock.spark.pipelines.running.watched_flow import WatchedFlow, records_left
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -112,16 +112,20 @@ class Runner:
     def _start(self, datasets: Datasets, flow: Flow, sides: "FlowSides | None") -> None:
         if self._must_stop:
             return
+        outputs = None if sides is None else self._side_outputs(datasets, flow, sides)
+        try:
+            # What was left to do is done now: a query that runs makes Spark forget micro-batches.
+            written = {} if outputs is None else outputs.catch_up({})
+        except Exception as error:
+            self._failed(flow, side_failure_of(flow.name, error))
+            return
         try:
             query = start_flow(datasets, self._storage, flow, trigger=self._trigger_of(flow))
         except Exception as error:
             self._failed(flow, failure_of(flow.name, error, steps=[use.name for use in flow.query.steps]))
             return
         self._listener(FlowStarted(flow.name))
-        if query is None:
-            self._listener(FlowEnded(flow.name))
-            return
-        outputs = None if sides is None else self._side_outputs(datasets, flow, sides)
+        self._tell(records_left(flow, written))
         self._watched.append(WatchedFlow(self._pipeline.name, flow, query, sides=outputs))
 
     def _look(self) -> None:

@@ -9,7 +9,7 @@ without any costs nothing.
 The offsets and the watermark are those of the micro-batch itself, so nothing is missed and nothing is taken
 that went its way. What was written is told by the query's id and the micro-batch's number: a second try
 after a crash writes nothing twice. ``sides.json`` says where to go on, and where a stream began before its
-first commit.
+first commit; it is never far behind, since Spark forgets what is long past.
 """
 
 import json
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.model.errors import InvariantError
+from penstock.model.errors import InvariantError, OperatingError
 from penstock.spark.options.definition import Use
 from penstock.spark.options.source_options import stream_options
 from penstock.spark.options.subscriptions import Subscribe, SubscribePattern, Subscription
@@ -41,6 +41,10 @@ from penstock.spark.pipelines.steps.step import RECORD_COLUMN, SideContext
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+SAVED_EVERY_BATCHES = 20
+"""How far the cursor may be ahead of what is saved. Spark remembers a hundred micro-batches, and all that are
+looked at again after a crash must be among them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,15 +134,14 @@ class SideOutputs:
         """
         written: dict[str, int] = {}
         last = self._checkpoint.last_committed() if until is None else until
-        if last <= self._cursor.batch:
-            return written
-        first = max(self._cursor.batch + 1, self._checkpoint.first_known())
-        for batch in range(first, last + 1):
+        for batch in range(self._cursor.batch + 1, last + 1):
             for output in self._outputs:
                 if not _is_quiet(output, signs.get(batch)):
                     count = self._write(output, batch)
                     written[output.topic] = written.get(output.topic, 0) + count
             self._cursor = SideCursor(batch=batch, starts=self._cursor.starts)
+            if batch - self._saved.batch >= SAVED_EVERY_BATCHES:
+                self.save()
         if written:
             self.save()
         return written
@@ -170,10 +173,11 @@ class SideOutputs:
 
     def _rows(self, output: SideOutput, batch: int) -> "DataFrame | None":
         """The records that leave at a step, out of those that a micro-batch read; None if it read none."""
-        source, planned = output.source, self._checkpoint.planned(batch)
-        if source is None or planned is None:
-            raise InvariantError(f"Nothing is known of micro-batch {batch}, though Spark has committed it.")
-        before = self._checkpoint.planned(batch - 1)
+        source = output.source
+        if source is None:
+            raise InvariantError(f"Nobody knows which records left at {output.label}.")
+        planned = self._planned(batch, needed_for=batch)
+        before = None if batch == 0 else self._planned(batch - 1, needed_for=batch)
         offsets = range_between(self._start(source, before), self._ends(source, planned))
         if offsets.is_empty:
             return None
@@ -188,7 +192,19 @@ class SideOutputs:
         late_ms = 0 if before is None else before.watermark_ms
         return side(rows, output.use.options, SideContext(step=context, late_watermark_ms=late_ms))
 
+    def _planned(self, batch: int, *, needed_for: int) -> PlannedBatch:
+        """What a micro-batch read; without it, nobody can tell what left another sideways."""
+        planned = self._checkpoint.planned(batch)
+        if planned is None:
+            raise OperatingError(
+                f"The side outputs stand at micro-batch {needed_for}. What left there is told by that and "
+                f"the one before, but the first that Spark remembers is {self._checkpoint.first_known()}. "
+                f"Remove {self._cursor_path} to go on without what left since."
+            )
+        return planned
+
     def _start(self, source: Source, before: PlannedBatch | None) -> Offsets:
+        """Where a micro-batch begins; only the very first one does where the stream did."""
         return self._cursor.starts.get(source.name, {}) if before is None else self._ends(source, before)
 
     def _ends(self, source: Source, planned: PlannedBatch) -> Offsets:

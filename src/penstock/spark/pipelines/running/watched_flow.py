@@ -2,9 +2,8 @@
 
 import json
 import time
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from penstock.spark.pipelines.model import Flow
 from penstock.spark.pipelines.reporting.progress import FlowProgress, progress_of
@@ -15,11 +14,10 @@ from penstock.spark.pipelines.running.events import (
     FlowProgressed,
     RecordsLeft,
 )
-from penstock.spark.pipelines.running.failures import FlowFailure, failure_of
+from penstock.spark.pipelines.running.failures import FlowFailure, failure_of, side_failure_of
 from penstock.spark.pipelines.running.side_outputs import BatchSigns, SideOutputs
-
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
+from penstock.spark.pipelines.steps.errand import Errand
+from penstock.spark.pipelines.steps.step import RunningQuery
 
 _SIGNS_MAX = 200
 """Of micro-batches; side outputs are seldom more than a few behind."""
@@ -29,9 +27,7 @@ _STOP_POLL_SECONDS = 0.02
 class WatchedFlow:
     """One query, looked at again and again."""
 
-    def __init__(
-        self, pipeline: str, flow: Flow, query: "StreamingQuery", *, sides: SideOutputs | None
-    ) -> None:
+    def __init__(self, pipeline: str, flow: Flow, query: RunningQuery, *, sides: SideOutputs | None) -> None:
         self.flow = flow
         self.failure: FlowFailure | None = None
         self.is_over = False
@@ -48,27 +44,34 @@ class WatchedFlow:
             yield FlowProgressed(progress)
         yield from self._side_events(is_last=not is_active)
         if not is_active and not self.is_over:
-            yield self._end()
+            yield self._end(self._query.exception())
 
     def stop(self, *, patience_seconds: float) -> Iterator[Event]:
-        """Stop between two micro-batches, or in the middle of one whose end does not come."""
-        deadline = time.monotonic() + patience_seconds
-        while self._query.isActive and self._is_busy() and time.monotonic() < deadline:
-            time.sleep(_STOP_POLL_SECONDS)
+        """Stop between two micro-batches, or in the middle of one whose end does not come.
+
+        What it has failed with until then is told; what fails because it is stopped is no failure.
+        """
+        self._wait_until_idle(patience_seconds)
+        error = self._query.exception()
         self._query.stop()
         for progress in self._new_reports():
             yield FlowProgressed(progress)
         yield from self._side_events(is_last=True)
         if not self.is_over:
-            self.is_over = True
-            yield FlowEnded(self.flow.name)
+            yield self._end(error)
+
+    def _wait_until_idle(self, patience_seconds: float) -> None:
+        if isinstance(self._query, Errand):
+            self._query.ask_to_end()
+        deadline = time.monotonic() + patience_seconds
+        while self._query.isActive and self._is_busy() and time.monotonic() < deadline:
+            time.sleep(_STOP_POLL_SECONDS)
 
     def _is_busy(self) -> bool:
         return bool(self._query.status.get("isTriggerActive"))
 
-    def _end(self) -> Event:
+    def _end(self, error: BaseException | None) -> Event:
         self.is_over = True
-        error = self._query.exception()
         if error is None:
             return FlowEnded(self.flow.name)
         steps = [use.name for use in self.flow.query.steps]
@@ -86,16 +89,13 @@ class WatchedFlow:
         except Exception as error:
             yield self._fail_beside(error)
             return
-        for topic, count in written.items():
-            if count:
-                yield RecordsLeft(self.flow.name, topic, count)
+        yield from records_left(self.flow, written)
 
     def _fail_beside(self, error: Exception) -> Event:
         """A flow whose side outputs cannot be written does not go on without them; it resumes with them."""
         self._query.stop()
         self.is_over = True
-        found = failure_of(self.flow.name, error)
-        self.failure = replace(found, step=found.step or "side output")
+        self.failure = side_failure_of(self.flow.name, error)
         return FlowFailed(self.failure)
 
     def _new_reports(self) -> Iterator[FlowProgress]:
@@ -116,3 +116,10 @@ class WatchedFlow:
         if last is None or (int(last["batchId"]), str(last["timestamp"])) == self._seen:
             return []
         return [json.loads(report.json) for report in self._query.recentProgress]
+
+
+def records_left(flow: Flow, written: Mapping[str, int]) -> Iterator[Event]:
+    """What is told of records that went to the topics of side outputs."""
+    for topic, count in written.items():
+        if count:
+            yield RecordsLeft(flow.name, topic, count)

@@ -9,13 +9,13 @@ from penstock.spark.options.definition import Use
 from penstock.spark.pipelines.fields.field import Field, Options
 from penstock.spark.pipelines.fields.kinds import ListOf, Text, WholeNumber
 from penstock.spark.pipelines.option_check import options_for
+from penstock.spark.pipelines.steps.errand import Errand, IsStopped
 from penstock.spark.pipelines.steps.paths import resolved
 from penstock.spark.pipelines.steps.route import TOPIC_NAME
-from penstock.spark.pipelines.steps.step import Complain, EndingContext, Step
+from penstock.spark.pipelines.steps.step import Complain, EndingContext, RunningQuery, Step
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def check(options: Options, complain: Complain) -> None:
@@ -24,11 +24,20 @@ def check(options: Options, complain: Complain) -> None:
         complain("'analyze' writes nothing.", "Give it 'html', 'parquet' or both.")
 
 
-def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> "StreamingQuery | None":
-    """Count everything that is there now, and write it down."""
+def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> RunningQuery:
+    """Count everything that is there now, in a thread of its own; there is no place to end in between."""
+
+    def work(spark: "SparkSession", is_stopped: IsStopped) -> None:
+        _analyze(spark, options, context)
+
+    return Errand(context.step.spark, context.query_name, work)
+
+
+def _analyze(spark: "SparkSession", options: Options, context: EndingContext) -> None:
+    """Count, and write it down."""
     from penstock.spark.analysis import analyse, from_archive, from_brokers, html_page
 
-    spark, topics = context.step.spark, tuple(options["topics"] or ())
+    topics = tuple(options["topics"] or ())
     if options["archive"] is not None:
         source = from_archive(spark, resolved(options["archive"], context.step.directory), topics)
     else:
@@ -41,7 +50,6 @@ def start(frame: "DataFrame | None", options: Options, context: EndingContext) -
         now_ms = round(time.time() * 1000)
         page = html_page(reports, description=source.description, written_ms=now_ms, top_max=options["top"])
         _write(Path(resolved(options["html"], directory)), page)
-    return None
 
 
 def _write(path: Path, page: str) -> None:

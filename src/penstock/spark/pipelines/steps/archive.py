@@ -5,16 +5,15 @@ from typing import TYPE_CHECKING
 from penstock.spark.pipelines.fields.field import Field, Options
 from penstock.spark.pipelines.fields.kinds import Choice, Text, WholeNumber
 from penstock.spark.pipelines.steps.paths import resolved
-from penstock.spark.pipelines.steps.step import EndingContext, Step
+from penstock.spark.pipelines.steps.step import EndingContext, RunningQuery, Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
 _CODECS = ("zstd", "snappy", "gzip", "lz4_raw", "uncompressed")
 
 
-def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> "StreamingQuery | None":
+def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> RunningQuery:
     """A query whose micro-batches become files, each record once."""
     from penstock.spark.archive.archiving import ArchiveTrigger, archive_rows
     from penstock.spark.archive.parquet_files import FileSettings

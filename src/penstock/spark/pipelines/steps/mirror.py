@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from penstock.spark.pipelines.fields.field import Field, Options
 from penstock.spark.pipelines.fields.kinds import Boolean, ListOf, Text, WholeNumber
 from penstock.spark.pipelines.steps.route import TOPIC_NAME
-from penstock.spark.pipelines.steps.step import Complain, EndingContext, Step
+from penstock.spark.pipelines.steps.step import Complain, EndingContext, RunningQuery, Step
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.spark.mirror.mirroring import MirrorPlan
 
@@ -22,7 +21,7 @@ def check(options: Options, complain: Complain) -> None:
         complain("'mirror' has to know which topics.", "Give it 'topics' or 'pattern', and not both.")
 
 
-def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> "StreamingQuery | None":
+def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> RunningQuery:
     """A query that copies; topics and groups are kept in step beside it until it ends."""
     from penstock.spark.mirror.attended import start_attended
 

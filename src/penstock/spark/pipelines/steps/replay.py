@@ -7,13 +7,13 @@ from penstock.spark.options.definition import Use
 from penstock.spark.pipelines.fields.field import Field, Options
 from penstock.spark.pipelines.fields.kinds import Text, WholeNumber
 from penstock.spark.pipelines.option_check import options_for
+from penstock.spark.pipelines.steps.errand import Errand, IsStopped
 from penstock.spark.pipelines.steps.paths import resolved
 from penstock.spark.pipelines.steps.route import TOPIC_NAME
-from penstock.spark.pipelines.steps.step import Complain, EndingContext, Step
+from penstock.spark.pipelines.steps.step import Complain, EndingContext, RunningQuery, Step
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql import DataFrame, SparkSession
 
     from penstock.spark.archive.replay.sources import Source
 
@@ -30,13 +30,20 @@ def check(options: Options, complain: Complain) -> None:
             )
 
 
-def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> "StreamingQuery | None":
-    """Everything at once; what an earlier run has replayed is not replayed again."""
+def start(frame: "DataFrame | None", options: Options, context: EndingContext) -> RunningQuery:
+    """Chunk by chunk in a thread of its own; what an earlier run has replayed is not replayed again."""
+
+    def work(spark: "SparkSession", is_stopped: IsStopped) -> None:
+        _replay(spark, options, context, is_stopped)
+
+    return Errand(context.step.spark, context.query_name, work)
+
+
+def _replay(spark: "SparkSession", options: Options, context: EndingContext, is_stopped: IsStopped) -> None:
     from penstock.spark.archive.replay.progress import ReplayProgress
     from penstock.spark.archive.replay.running import Target, replay
     from penstock.spark.archive.stores.opening import open_store
 
-    spark = context.step.spark
     replay(
         spark,
         _source(options, context),
@@ -44,8 +51,8 @@ def start(frame: "DataFrame | None", options: Options, context: EndingContext) -
         name=context.query_name,
         progress=ReplayProgress(open_store(context.checkpoint, spark)),
         records_per_second=options["recordsPerSecond"],
+        is_stopped=is_stopped,
     )
-    return None
 
 
 def _source(options: Options, context: EndingContext) -> "Source":

@@ -6,19 +6,19 @@ functions. Three kinds of functions may belong to a step:
 - ``build`` takes rows and gives rows; it only describes, nothing runs yet.
 - ``side`` gives the records that do not go on with the others: what could not be parsed, what came too late.
   It is called on a batch of the records that one micro-batch read; ``running.side_outputs`` says when.
-- ``start`` makes the step an *ending*: it takes the rows in place of a sink and starts the query itself.
+- ``start`` makes the step an *ending*: it takes the rows in place of a sink and starts the query itself, or
+  work in a thread of its own that looks like one (``errand``). It comes back at once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.spark.pipelines.fields.field import Field, Options
-from penstock.spark.pipelines.model import Trigger
+from penstock.spark.pipelines.model import Holder, Trigger
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.spark.pipelines.running.refreshing import Refreshing
 
@@ -35,7 +35,7 @@ class StepContext:
 
     spark: "SparkSession"
     pipeline: str
-    holder: str
+    holder: Holder
     """The flow, view or source that the step belongs to."""
     position: int
     """Which of its steps it is, from 0."""
@@ -53,7 +53,7 @@ class StepContext:
     @property
     def label(self) -> str:
         """A name for this use of the step, unique within the pipeline."""
-        return f"{self.holder}_{self.position}"
+        return self.holder.label(self.position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +75,35 @@ class EndingContext:
     query_name: str
 
 
+class RunningQuery(Protocol):
+    """What is asked of a flow that runs: that part of ``StreamingQuery`` which others can do as well."""
+
+    @property
+    def isActive(self) -> bool:
+        """Whether it has not ended yet."""
+
+    @property
+    def status(self) -> Mapping[str, Any]:
+        """``isTriggerActive``: whether it is in the middle of something."""
+
+    @property
+    def lastProgress(self) -> Any:
+        """The last report; None if there is none."""
+
+    @property
+    def recentProgress(self) -> Sequence[Any]:
+        """The last reports."""
+
+    def exception(self) -> BaseException | None:
+        """What it failed with."""
+
+    def stop(self) -> None:
+        """End it now."""
+
+
 Build = Callable[["DataFrame", Options, StepContext], "DataFrame"]
 Side = Callable[["DataFrame", Options, SideContext], "DataFrame"]
-Start = Callable[["DataFrame | None", Options, EndingContext], "StreamingQuery | None"]
+Start = Callable[["DataFrame | None", Options, EndingContext], RunningQuery]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,95 @@
+"""Side outputs at work: names that meet, and micro-batches that Spark has forgotten after a crash."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.conftest import UniqueName
+from tests.spark.pipelines.running.pipeline_runs import Topics, run_pipeline
+
+from penstock.spark.pipelines.running.events import FlowStarted
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+FILE = """
+name: namesakes
+storage: state
+sources:
+  orders:
+    options: {subscribe: T.in, startingOffsets: earliest, maxOffsetsPerTrigger: 1}
+    value: {schema: a int, deadLetterTopic: T.unread}
+flows:
+  orders:
+    from: orders
+    steps:
+      - dead_letters: {where: a > 9, topic: T.many}
+    sink: {options: {topic: T.out}}
+"""
+
+
+@pytest.fixture
+def topics(bootstrap: str) -> Topics:
+    return Topics(bootstrap)
+
+
+@pytest.fixture
+def prefix(topics: Topics, unique: UniqueName, tmp_path: Path) -> str:
+    """Of the topics of the pipeline that stands in ``p.yml`` then."""
+    prefix = unique("namesakes")
+    topics.create(*(f"{prefix}.{name}" for name in ("in", "unread", "many", "out")))
+    (tmp_path / "p.yml").write_text(FILE.replace("T.", f"{prefix}."))
+    return prefix
+
+
+def values(topics: Topics, topic: str) -> list[str | None]:
+    return [record.value for record in topics.read(topic)]
+
+
+def test_flow_may_have_the_name_of_its_source_and_both_have_side_outputs(
+    spark: "SparkSession", topics: Topics, bootstrap: str, prefix: str, tmp_path: Path
+) -> None:
+    topics.put(f"{prefix}.in", ["nonsense", '{"a": 10}', '{"a": 1}'])
+
+    run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+
+    assert values(topics, f"{prefix}.unread") == ["nonsense"]
+    assert values(topics, f"{prefix}.many") == ['{"a": 10}']
+    assert values(topics, f"{prefix}.out") == ['{"a":1}']
+
+
+def test_what_left_in_micro_batches_that_spark_has_forgotten_is_not_guessed(
+    spark: "SparkSession", topics: Topics, bootstrap: str, prefix: str, tmp_path: Path
+) -> None:
+    topics.put(f"{prefix}.in", ["nonsense", '{"a": 1}', '{"a": 2}', '{"a": 3}'])
+    run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+    forget(tmp_path / "state" / "flows" / "orders", side_outputs_after=0, spark_before=2)
+    topics.put(f"{prefix}.in", ["more nonsense"])
+
+    crashed = run_pipeline(spark, tmp_path / "p.yml", bootstrap, must_succeed=False)
+
+    (failure,) = crashed.outcome.failures
+    assert failure.step == "side output"
+    assert "stand at micro-batch 1." in failure.cause
+    assert "the first that Spark remembers is 2." in failure.cause
+    assert FlowStarted("orders") not in crashed.events, "it would make Spark forget even more"
+    assert values(topics, f"{prefix}.unread") == ["nonsense"]
+
+    (tmp_path / "state" / "flows" / "orders" / "sides.json").unlink()
+    run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+
+    assert values(topics, f"{prefix}.unread") == ["nonsense", "more nonsense"]
+
+
+def forget(flow: Path, *, side_outputs_after: int, spark_before: int) -> None:
+    """As if the process had died long after side outputs were written down, and Spark had tidied up."""
+    cursor = json.loads((flow / "sides.json").read_text())
+    assert cursor["batch"] >= spark_before
+    (flow / "sides.json").write_text(json.dumps({**cursor, "batch": side_outputs_after}))
+    for batch in range(spark_before):
+        for kind in ("offsets", "commits"):
+            (flow / "checkpoint" / kind / str(batch)).unlink()
+            (flow / "checkpoint" / kind / f".{batch}.crc").unlink(missing_ok=True)
