@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS_MIN = 0.02
-RETRY_SECONDS_MAX = 5.0
+RETRY_SECONDS_MAX = 1.0
+"""Whoever wants the transactional id next waits for this; tries of many transactions share requests."""
 TROUBLE_SECONDS = 0.3
 """Leaders come and go: only tries that are this far apart are worth a warning."""
 
