@@ -1,6 +1,7 @@
 """Topics with something in them, made with somebody else's client, for tests of reading."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from confluent_kafka import Producer, TopicPartition
@@ -46,6 +47,19 @@ def write_in_transaction(
         producer.commit_transaction(30)
     else:
         producer.abort_transaction(30)
+
+
+@contextmanager
+def open_transaction(bootstrap: str, topic: str, values: Iterable[bytes]) -> Iterator[None]:
+    """Values in partition 0 whose transaction is open for as long as the block takes, and committed then."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": f"slow-writer-of-{topic}"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(topic, value=value, partition=0)
+    assert producer.flush(30) == 0
+    yield
+    producer.commit_transaction(30)
 
 
 def delete_records(bootstrap: str, topic: str, before: int, *, partition: int = 0) -> None:

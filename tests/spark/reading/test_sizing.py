@@ -2,8 +2,9 @@
 
 import pytest
 from tests.spark.reading.conftest import MakeOptions
-from tests.spark.reading.some_topics import produce
+from tests.spark.reading.some_topics import delete_records, produce
 
+from penstock.spark.reading import sizing
 from penstock.spark.reading.planning import plan_batch
 from penstock.spark.reading.sizing import ASKED_FROM_RECORDS, tasks_of
 from penstock.testing import Broker
@@ -30,6 +31,24 @@ def test_partition_is_cut_by_its_bytes(batch: MakeOptions, topic: str) -> None:
 
     assert 4 <= len(by_bytes[:-1]) <= 6
     assert sum(by_bytes) == 20_010
+
+
+def test_what_was_removed_and_is_still_on_the_disk_makes_no_small_tasks(
+    penstock_broker: Broker, batch: MakeOptions, topic: str
+) -> None:
+    options = batch(topic, maxBytesPerPartition="140000")
+    planned = plan_batch(options)
+    delete_records(penstock_broker.bootstrap_servers, topic, 19_990)
+
+    assert 5 <= len(tasks_of(planned, options)) <= 7
+
+
+def test_bytes_cut_no_partition_into_more_pieces_than_spark_is_good_at(
+    batch: MakeOptions, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sizing, "PIECES_BY_BYTES_MAX", 30)
+
+    assert len(sizes(batch, topic, maxBytesPerPartition="1")) == 30 + 1
 
 
 def test_partition_is_cut_by_its_records(batch: MakeOptions, topic: str) -> None:

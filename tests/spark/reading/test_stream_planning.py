@@ -1,10 +1,17 @@
 """How far micro-batches go, as a real broker answers: limits, new partitions, losses, and the group's lag."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from tests.spark.reading.conftest import QUICK, MakeOptions
-from tests.spark.reading.some_topics import add_partitions, delete_records, numbered, produce
+from tests.spark.reading.some_topics import (
+    add_partitions,
+    delete_records,
+    numbered,
+    open_transaction,
+    produce,
+)
 
 from penstock.model.ids import TopicPartition
 from penstock.spark.offsets.stream_offset import StreamOffset
@@ -161,6 +168,26 @@ def test_partitions_are_believed_for_as_long_as_the_options_say(
     assert ends(planner.next_end(start, has_limits=False)) == [10, 30, 0]
 
 
+@pytest.mark.parametrize("limit", [{}, {"maxOffsetsPerTrigger": "3"}])
+def test_topic_that_was_deleted_is_noticed_though_partitions_are_believed_for_long(
+    penstock_broker: Broker, stream: MakeOptions, topic: str, limit: dict[str, str]
+) -> None:
+    other = penstock_broker.create_topic()
+    write(penstock_broker, other, 5)
+    both = f"{topic},{other}"
+    given = {"partition.metadata.cache.ttl.ms": "600000", "startingOffsets": "earliest", **limit}
+    strict, lenient = (StreamPlanner(stream(both, onDataLoss=each, **given)) for each in ("fail", "skip"))
+    start = strict.initial()
+    for planner in (strict, lenient):
+        planner.next_end(start, has_limits=False)
+    penstock_broker.delete_topic(topic)
+
+    with pytest.raises(DataLossError, match=f"Records of {topic}-0 .* was deleted"):
+        strict.next_end(start, has_limits=False)
+    assert lenient.next_end(start, has_limits=False).topics == {other}
+    assert lenient.next_end(start, has_limits=True).topics == {other}
+
+
 def test_new_topic_that_matches_is_read_from_its_beginning(
     penstock_broker: Broker, stream: MakeOptions, topic: str
 ) -> None:
@@ -270,6 +297,40 @@ def test_partition_that_got_shorter_is_a_loss(
         planner.next_end(beyond, has_limits=False)
 
 
+@pytest.mark.parametrize("is_available_now", [False, True])
+def test_query_that_goes_over_to_what_is_committed_waits_for_an_open_transaction(
+    penstock_broker: Broker, stream: MakeOptions, topic: str, is_available_now: bool
+) -> None:
+    committed_only = {"kafka.isolation.level": "read_committed"}
+    servers, first = penstock_broker.bootstrap_servers, TopicPartition(topic, 0)
+    with open_transaction(servers, topic, numbered(5)):
+        read = begin(stream(topic))[1]
+        planner = StreamPlanner(stream(topic, **committed_only))
+        if is_available_now:
+            planner.set_target()
+        assert planner.next_end(read, has_limits=False) is read
+        assert read.offsets[first] == 15
+        write(penstock_broker, topic, 2)
+        assert planner.next_end(read, has_limits=False) is read
+
+    end = StreamPlanner(stream(topic, **committed_only)).next_end(read, has_limits=False)
+    assert end.offsets[first] == 18
+
+
+def test_partition_that_got_shorter_is_a_loss_behind_an_open_transaction_too(
+    penstock_broker: Broker, stream: MakeOptions, topic: str
+) -> None:
+    committed_only = {"kafka.isolation.level": "read_committed"}
+    with open_transaction(penstock_broker.bootstrap_servers, topic, numbered(5)):
+        known = begin(stream(topic))[1]
+        beyond = replace(known, offsets={**known.offsets, TopicPartition(topic, 0): 25})
+
+        with pytest.raises(DataLossError, match=f"Records of {topic}-0 with offsets 15 to 24 were gone"):
+            StreamPlanner(stream(topic, **committed_only)).next_end(beyond, has_limits=False)
+        lenient = StreamPlanner(stream(topic, onDataLoss="skip", **committed_only))
+        assert ends(lenient.next_end(beyond, has_limits=False)) == [15, 30]
+
+
 def test_limit_counts_only_what_is_still_there_if_losses_may_be(
     penstock_broker: Broker, stream: MakeOptions, topic: str
 ) -> None:
@@ -306,6 +367,23 @@ def test_group_that_is_named_follows_what_spark_has_committed(
     commits = len(penstock_broker.requests.of("OffsetCommit"))
     planner.next_end(end, has_limits=False)
     assert len(penstock_broker.requests.of("OffsetCommit")) == commits
+
+
+def test_group_follows_though_a_topic_that_is_remembered_is_gone(
+    penstock_broker: Broker, stream: MakeOptions, topic: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    other, group = penstock_broker.create_topic(), f"followers-of-{topic}"
+    _, both = begin(stream(f"{topic},{other}", groupId=group))
+    penstock_broker.delete_topic(topic)
+    write(penstock_broker, other, 5)
+    planner = StreamPlanner(stream(other, groupId=group))
+
+    end = planner.next_end(both, has_limits=False)
+    planner.next_end(end, has_limits=False)
+
+    assert end.offsets == {**both.offsets, TopicPartition(other, 0): 5}
+    assert committed(penstock_broker, group, TopicPartition(other, 0)) == 5
+    assert "its lag cannot be seen" not in caplog.text
 
 
 def test_coordinator_of_the_group_is_looked_for_once(

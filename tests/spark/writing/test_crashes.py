@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.spark.writing.crashing import Crash, Life
@@ -11,6 +12,7 @@ from tests.wire_client.reading import read_values
 from penstock.spark.options.sink_options import SinkOptions, stream_sink_options
 from penstock.spark.writing.sinks import Sink
 from penstock.testing import Broker
+from penstock.wire.api_keys import ApiKey
 
 PAIRS = 30
 """Of crashes in a batch and in its first repetition, drawn at random."""
@@ -61,6 +63,28 @@ def test_death_at_every_request_leaves_every_record_once(broker: Broker) -> None
 
     expected = [model.expected(0, 1), *(run.expected(0, 1, 2) for run in runs[1:])]
     assert committed(broker, topic) == sorted(value for values in expected for value in values)
+
+
+def test_death_at_every_request_leaves_all_of_a_batch_or_nothing_if_its_rows_are_gone_then(
+    broker: Broker,
+) -> None:
+    topic = broker.create_topic(partitions=2)
+    model = Run(options=options(broker, topic), sink=Sink(name="model-of-gone"), name="1")
+    model.write(0)
+    requests = count_requests(replace(model, sink=Sink(name="other-model-of-gone")), 0)
+    expected: list[bytes] = []
+    for dies_at in range(len(requests)):
+        run = replace(model, sink=Sink(name=f"gone-{dies_at}"))
+        life = Life(dies_at=dies_at, is_answered=True)
+        with pytest.raises(Crash):
+            run.mortal(life).write(0)
+        last = run.restarted("2")
+        replace(last, rows_per_task=0).write(0)
+        last.write(1)
+        is_decided = life.asked.count(ApiKey.END_TXN) >= 2  # The first one ends the claim.
+        expected += run.expected(0, 1) if is_decided else run.expected(1)
+
+    assert sorted(expected) == [value for value in committed(broker, topic) if value.startswith(b"gone")]
 
 
 def test_death_at_two_requests_leaves_every_record_once(broker: Broker) -> None:

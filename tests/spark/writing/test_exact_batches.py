@@ -152,6 +152,102 @@ def test_a_lost_part_that_no_task_can_write_is_named(broker: Broker, run: Run) -
         replace(run, name="second", task_count=1).write(0)
 
 
+def test_a_decided_batch_whose_rows_are_gone_is_committed_before_the_next_one(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    die_after_decision(run, 0)
+    second = run.restarted("second")
+    replace(second, rows_per_task=0).write(0)
+
+    second.commit([second.write_task(1, 1)])
+    assert committed(broker, topic) == sorted(
+        [*run.expected(0), *(value.encode() for value in run.values(1, 1))]
+    )
+
+
+def test_a_decided_batch_whose_rows_are_gone_and_that_timed_out_is_named(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    die_after_decision(run, 0)
+    broker.clock.advance(minutes=30)
+    second = run.restarted("second")
+    replace(second, rows_per_task=0).write(0)
+
+    for _ in range(2):
+        with pytest.raises(LostPartError, match=r"Batch 0 of .*2 of its 2 .*Now comes batch 1"):
+            second.write(1)
+    assert committed(broker, topic) == []
+
+
+def test_the_transactions_of_a_batch_are_forgotten_when_a_later_run_has_seen_them_committed(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    run.write(0)
+    ends = broker.requests.count("EndTxn")
+    second = run.restarted("second")
+    second.abort(second.write_tasks(1), batch=1)
+    assert broker.requests.count("EndTxn") == ends + 4  # Of two claims, and two aborted transactions.
+
+    with coordinators_for(run.options) as coordinators:
+        ledger = LedgerStore(coordinators, run.sink).read()
+    assert ledger is not None
+    assert (ledger.batch, ledger.record_count, ledger.parts) == (0, 6, ())
+    run.restarted("third").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+@pytest.mark.parametrize("is_application", [False, True])
+def test_another_batch_of_the_same_number_is_not_taken_for_written(
+    broker: Broker, topic: str, run: Run, is_application: bool
+) -> None:
+    run = replace(run, skips_older=is_application)
+    run.write(0)
+    longer = replace(run, name="second", rows_per_task=4)
+    messages = longer.write_tasks(0)
+
+    with pytest.raises(
+        ExactlyOnceError, match=r"written with 6 rows, and comes again with 8.*transactionalId"
+    ):
+        longer.commit(messages)
+    longer.abort(messages)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_another_batch_of_the_same_number_with_other_tasks_is_not_taken_for_written(run: Run) -> None:
+    run.write(0)
+
+    replace(run, name="second", task_count=3, rows_per_task=2).write(0)
+    with pytest.raises(ExactlyOnceError, match="written with 6 rows, and comes again with 9"):
+        replace(run, name="third", task_count=3).write(0)
+
+
+def test_another_batch_of_the_same_number_is_noticed_when_a_part_of_it_timed_out(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    die_after_decision(run, 0)
+    broker.clock.advance(minutes=30)
+    longer = replace(run, name="second", rows_per_task=4)
+    messages = longer.write_tasks(0)
+
+    with pytest.raises(ExactlyOnceError, match="written with 6 rows, and comes again with 8"):
+        longer.commit(messages)
+    longer.abort(messages)
+    assert committed(broker, topic) == []
+    run.restarted("third").write(0)
+    assert committed(broker, topic) == run.expected(0)
+
+
+def test_a_batch_that_comes_again_with_fewer_rows_stays_as_it_is(
+    broker: Broker, topic: str, run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    die_after_decision(run, 0)
+    second = run.restarted("second")
+
+    second.commit([second.write_task(0, 1)])
+    assert committed(broker, topic) == run.expected(0)
+    assert "was written with 6 rows, and comes again with 3" in caplog.text
+
+
 def test_a_batch_that_took_longer_than_its_timeout_is_not_committed_in_part(
     broker: Broker, topic: str, run: Run
 ) -> None:
@@ -338,7 +434,9 @@ def test_a_checkpoint_that_is_older_than_the_sink_is_refused(run: Run) -> None:
         run.restarted("second").write(3)
 
 
-def test_an_application_s_older_versions_are_taken_for_written(broker: Broker, topic: str, run: Run) -> None:
+def test_an_application_s_older_versions_are_taken_for_written(
+    broker: Broker, topic: str, run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
     application = replace(run, skips_older=True, sink=application_sink("daily", topic))
     application.write(7)
     for version in (7, 6):
@@ -346,6 +444,7 @@ def test_an_application_s_older_versions_are_taken_for_written(broker: Broker, t
     application.restarted("next").write(8)
 
     assert committed(broker, topic) == application.expected(7, 8)
+    assert "has batch 7 already: the rows of batch 6, which is older, are not written" in caplog.text
 
 
 def test_a_timeout_that_brokers_do_not_allow_is_shortened() -> None:

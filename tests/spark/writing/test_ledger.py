@@ -36,6 +36,7 @@ ledgers = st.builds(
     holder=st.builds(Holder, st.text(max_size=40), st.text(max_size=40)),
     driver=producers,
     batch=st.none() | ids,
+    record_count=ids,
     parts=parts.map(tuple),
 )
 
@@ -66,8 +67,8 @@ def test_what_is_no_ledger_is_said_to_be_none() -> None:
         chunk_count("somebody else's words")
     with pytest.raises(LedgerError, match="cannot be read"):
         decode_ledger(["1 stamp []"])
-    with pytest.raises(LedgerError, match="version 2"):
-        decode_ledger(['1 stamp [2,"r","t",[1,2],null,[]]'])
+    with pytest.raises(LedgerError, match="version 1"):
+        decode_ledger(['1 stamp [1,"r","t",[1,2],null,[]]'])
 
 
 def test_a_ledger_of_too_many_tasks_says_what_to_do() -> None:
@@ -113,10 +114,10 @@ def test_a_ledger_of_many_chunks_is_kept_whole(options: SinkOptions) -> None:
         store = LedgerStore(coordinators, Sink(name="large"))
         holder = store.held_by("run").holder
         for batch, count in enumerate((1_000, 10, 700)):
-            store.decide(holder, batch, some_parts(count))
+            store.decide(holder, batch, some_parts(count), record_count=count)
             ledger = store.read()
             assert ledger is not None
-            assert (ledger.batch, ledger.parts) == (batch, some_parts(count))
+            assert (ledger.batch, ledger.record_count, ledger.parts) == (batch, count, some_parts(count))
 
 
 def test_a_run_that_has_the_sink_keeps_it_without_claiming_it_again(options: SinkOptions) -> None:
@@ -130,11 +131,11 @@ def test_a_claim_keeps_what_was_decided_and_shuts_the_former_run_out(options: Si
     with coordinators_for(options) as coordinators:
         store = LedgerStore(coordinators, Sink(name="claimed"))
         former = store.held_by("one").holder
-        store.decide(former, 3, some_parts(2))
+        store.decide(former, 3, some_parts(2), record_count=7)
 
         assert store.held_by("two").parts == some_parts(2)
         with pytest.raises(StaleRunError, match="belongs to run two"):
-            store.decide(former, 4, some_parts(2, epoch=1))
+            store.decide(former, 4, some_parts(2, epoch=1), record_count=7)
         with pytest.raises(StaleRunError):
             store.renew(former)
 
@@ -145,7 +146,7 @@ def test_a_decision_outlives_a_claim_of_the_same_run(options: SinkOptions) -> No
         store = LedgerStore(coordinators, Sink(name="renewed"))
         holder = store.held_by("run").holder
         store.renew(holder)
-        store.decide(holder, 0, some_parts(1))
+        store.decide(holder, 0, some_parts(1), record_count=7)
         assert store.require(holder).has_decided(0)
 
 

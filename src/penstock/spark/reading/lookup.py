@@ -4,8 +4,8 @@ Leaders that move are waited out. Other failures are asked again as often as ``f
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from penstock.model.error_codes import ErrorCode
@@ -21,7 +21,7 @@ from penstock.wire.messages.metadata import MetadataResponseTopic
 from penstock.wire_client.cluster import PASSING, Cluster
 from penstock.wire_client.errors import WireClientError, check
 from penstock.wire_client.partition_sizes import partition_bytes
-from penstock.wire_client.topics import ABSENT, READ_COMMITTED, READ_UNCOMMITTED, offsets_at
+from penstock.wire_client.topics import ABSENT, READ_COMMITTED, READ_UNCOMMITTED, Leaders, offsets_at
 
 Result = TypeVar("Result")
 
@@ -56,6 +56,10 @@ class Lookup:
         self._options = options
         self._isolation_level = READ_COMMITTED if options.is_read_committed else READ_UNCOMMITTED
 
+    def of_all_records(self) -> "Lookup":
+        """The same for who reads what is not committed, too: a partition ends behind its last record."""
+        return Lookup(replace(self._options, is_read_committed=False))
+
     def layouts(self, subscription: Subscription) -> dict[str, TopicLayout]:
         """The topics that a subscription means, as far as they exist, with the partitions that it means."""
         match subscription:
@@ -79,6 +83,14 @@ class Lookup:
         """Where the partitions end."""
         return self._special(layouts, LATEST_TIMESTAMP)
 
+    def latest_found(self, layouts: Layouts) -> dict[TopicPartition, int]:
+        """Where those partitions end that are there and led, without waiting for the others."""
+        return self._found(layouts, LATEST_TIMESTAMP)
+
+    def earliest_found(self, layouts: Layouts) -> dict[TopicPartition, int]:
+        """Where those partitions begin that are there and led, without waiting for the others."""
+        return self._found(layouts, EARLIEST_TIMESTAMP)
+
     def offsets_at(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
         """The first offset of each partition whose record is of that time or later; None if there is none."""
         if not times:
@@ -90,32 +102,41 @@ class Lookup:
         return self._ask(lambda cluster: partition_bytes(cluster, _leaders(layouts)))
 
     def _special(self, layouts: Layouts, place: int) -> dict[TopicPartition, int]:
+        """Of every partition; those that nobody leads at first are waited for."""
+        return self._ask_leaders(
+            layouts, lambda cluster, leaders: self._all_offsets(cluster, layouts, place, known=leaders)
+        )
+
+    def _found(self, layouts: Layouts, place: int) -> dict[TopicPartition, int]:
+        return self._ask_leaders(
+            layouts, lambda cluster, leaders: self._offsets(cluster, _leaders(layouts), place, known=leaders)
+        )
+
+    def _ask_leaders(
+        self,
+        layouts: Layouts,
+        question: Callable[[Cluster, Leaders | None], dict[TopicPartition, int]],
+    ) -> dict[TopicPartition, int]:
+        """With known leaders once only: who cannot be reached may lead no more."""
         leaders = _leaders(layouts)
         if not leaders:
             return {}
         known = [leaders]
-
-        def ask(cluster: Cluster) -> dict[TopicPartition, int]:
-            """With known leaders once only: who cannot be reached may lead no more."""
-            return self._all_offsets(cluster, leaders.keys(), place, known=known.pop() if known else None)
-
-        return self._ask(ask)
+        return self._ask(lambda cluster: question(cluster, known.pop() if known else None))
 
     def _all_offsets(
         self,
         cluster: Cluster,
-        partitions: Set[TopicPartition],
+        layouts: Layouts,
         place: int,
         *,
-        known: Mapping[TopicPartition, int] | None,
+        known: Leaders | None,
     ) -> dict[TopicPartition, int]:
-        """Of every partition; those that nobody leads at first are waited for."""
+        partitions = _leaders(layouts).keys()
         patience = Patience(self._options.client, limit_ms=self._options.client.patience_ms)
         found: dict[TopicPartition, int] = {}
         while True:
-            wanted = dict.fromkeys(partitions - found.keys(), place)
-            answers = offsets_at(cluster, wanted, isolation_level=self._isolation_level, leaders=known)
-            found |= {partition: offset for partition, offset in answers.items() if offset is not None}
+            found |= self._offsets(cluster, partitions - found.keys(), place, known=known)
             missing = partitions - found.keys()
             if not missing:
                 return dict(sorted(found.items()))
@@ -126,6 +147,14 @@ class Lookup:
                     "see which brokers are down."
                 )
             )
+
+    def _offsets(
+        self, cluster: Cluster, partitions: Iterable[TopicPartition], place: int, *, known: Leaders | None
+    ) -> dict[TopicPartition, int]:
+        """Of the partitions that are there and led."""
+        wanted = dict.fromkeys(partitions, place)
+        answers = offsets_at(cluster, wanted, isolation_level=self._isolation_level, leaders=known)
+        return {partition: offset for partition, offset in answers.items() if offset is not None}
 
     def _ask(self, question: Callable[[Cluster], Result]) -> Result:
         patience = Patience(self._options.client, limit_ms=self._options.client.patience_ms)

@@ -13,6 +13,8 @@ from penstock.spark.sessions.master import available_core_count
 ASKED_FROM_RECORDS = 10_000
 """Ranges of fewer records are read quickly in one task, whatever their size."""
 
+PIECES_BY_BYTES_MAX = 10_000
+"""Of one partition, cut by what it takes on disk: more tasks than Spark is good at."""
 
 ALONE_RECORDS_MAX = 2_000
 """So few are read by one task: starting another takes longer than reading them."""
@@ -49,14 +51,28 @@ def _worth_while(pieces: Collection[OffsetRange]) -> int:
 
 def record_limits(ranges: Collection[OffsetRange], options: SourceOptions) -> dict[TopicPartition, int]:
     """How many offsets of large ranges come to ``maxBytesPerPartition``, where brokers tell sizes."""
-    large = tuple(sorted(one.partition for one in ranges if one.size >= ASKED_FROM_RECORDS))
+    large = {one.partition: one.size for one in ranges if one.size >= ASKED_FROM_RECORDS}
     if not large:
         return {}
     lookup = Lookup(options)
-    layouts = lookup.layouts(Assign(partitions=large))
+    layouts = lookup.layouts(Assign(partitions=tuple(sorted(large))))
     extents, sizes = lookup.extents(layouts), lookup.sizes(layouts)
     return {
-        partition: max(1, options.bytes_per_partition_max * (latest - earliest) // sizes[partition])
-        for partition, (earliest, latest) in extents.items()
+        partition: max(
+            _records_of_bytes(
+                options.bytes_per_partition_max, sizes[partition], max(extent, large[partition])
+            ),
+            -(-large[partition] // PIECES_BY_BYTES_MAX),
+        )
+        for partition, extent in ((one, latest - earliest) for one, (earliest, latest) in extents.items())
         if sizes.get(partition)
     }
+
+
+def _records_of_bytes(wanted_bytes: int, size_bytes: int, record_count: int) -> int:
+    """How many of the records that take ``size_bytes`` on disk take ``wanted_bytes``.
+
+    Segments stay on disk as a whole until all of their records are removed, so that there may be far fewer
+    offsets left in the partition than the bytes belong to.
+    """
+    return wanted_bytes * record_count // size_bytes

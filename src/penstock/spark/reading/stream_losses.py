@@ -25,6 +25,7 @@ class StreamLosses:
 
     def check(self, start: StreamOffset, latest: StreamOffset) -> StreamOffset:
         """``latest`` with partitions that are only out of sight; losses are handled as the options say."""
+        latest = self._behind_open_transactions(start, latest)
         kept = self._out_of_sight(start, latest)
         for partition, offset in start.offsets.items():
             if partition not in latest.offsets:
@@ -38,6 +39,25 @@ class StreamLosses:
         topics = {partition.topic for partition in kept}
         ids = {topic: topic_id for topic, topic_id in start.topic_ids.items() if topic in topics}
         return replace(latest, offsets={**latest.offsets, **kept}, topic_ids={**ids, **latest.topic_ids})
+
+    def _behind_open_transactions(self, start: StreamOffset, latest: StreamOffset) -> StreamOffset:
+        """``latest``, but not before what was read when open transactions were not left out yet.
+
+        For who reads what is committed a partition ends where its first open transaction begins. A query that
+        goes over to that waits there until the transaction has ended, and reads nothing twice.
+        """
+        read = {
+            partition: offset
+            for partition, offset in start.offsets.items()
+            if latest.offsets.get(partition, offset) < offset
+            and not is_made_anew(partition.topic, start, latest)
+        }
+        if not read or not self._options.is_read_committed:
+            return latest
+        everything = self._lookup.of_all_records()
+        ends = everything.latest(everything.layouts(Assign(partitions=tuple(sorted(read)))))
+        reached = {partition: min(offset, ends.get(partition, offset)) for partition, offset in read.items()}
+        return replace(latest, offsets={**latest.offsets, **reached})
 
     def _out_of_sight(self, start: StreamOffset, latest: StreamOffset) -> dict[TopicPartition, int]:
         """Partitions that were read and are not there now, without those that are known to be deleted."""

@@ -67,10 +67,10 @@ class StreamPlanner:
         latest = self._losses.check(start, self._reachable(start, has_limits=has_limits))
         end = self._limited(start, latest) if has_limits else latest
         if not moves(start, end):
-            self._commits.complete(start)
+            self._commits.complete(self._still_known(start))
             self._idle_until = time.monotonic() + IDLE_SECONDS
             return start
-        self._commits.begin(start)
+        self._commits.begin(self._still_known(start))
         self._triggered_at = time.monotonic()
         return replace(end, group_id=group_for(self._options, start.group_id))
 
@@ -98,9 +98,20 @@ class StreamPlanner:
         waiting = sum(backlog(begin_offsets(start, known), known.offsets).values())
         return known if waiting > limit else None
 
+    def _still_known(self, start: StreamOffset) -> StreamOffset:
+        """Without what is remembered and not there: a group that is told of that takes nothing at all."""
+        there = {} if self.latest_known is None else self.latest_known.offsets
+        return replace(start, offsets={key: offset for key, offset in start.offsets.items() if key in there})
+
     def _look_up_latest(self) -> StreamOffset:
         layouts = self._current_layouts()
-        self.latest_known = _stream_offset(self._lookup.latest(layouts), layouts)
+        ends = self._lookup.latest_found(layouts)
+        if any(partition not in ends for layout in layouts.values() for partition in layout.partitions):
+            # What is missing may be gone: it is waited for only if it is still there.
+            self._layouts = {}
+            layouts = self._current_layouts()
+            ends = self._lookup.latest(layouts)
+        self.latest_known = _stream_offset(ends, layouts)
         self._known_until = time.monotonic() + BUSY_SECONDS
         return self.latest_known
 
@@ -130,11 +141,8 @@ class StreamPlanner:
         """Where there is something to read: a query that may skip what is gone does not count that."""
         if self._options.on_data_loss is OnDataLoss.FAIL:
             return begins
-        extents = self._lookup.extents(self._current_layouts())
-        return {
-            partition: max(begin, extents[partition].earliest) if partition in extents else begin
-            for partition, begin in begins.items()
-        }
+        earliest = self._lookup.earliest_found(self._current_layouts())
+        return {partition: max(begin, earliest.get(partition, begin)) for partition, begin in begins.items()}
 
 
 def _stream_offset(offsets: Mapping[TopicPartition, int], layouts: Layouts) -> StreamOffset:

@@ -31,7 +31,7 @@ def find_loss(lookup: Lookup, remaining: OffsetRange) -> Loss | None:
         return _lost(remaining, None, Cause.DELETED)
     if _is_another(layout, remaining):
         return _lost(remaining, None, Cause.RECREATED)
-    earliest, latest = lookup.extents({layout.name: layout})[remaining.partition]
+    earliest, latest = lookup.of_all_records().extents({layout.name: layout})[remaining.partition]
     if earliest > remaining.start:
         return _lost(remaining, min(earliest, remaining.end), Cause.REMOVED)
     if latest < remaining.start:
@@ -40,11 +40,14 @@ def find_loss(lookup: Lookup, remaining: OffsetRange) -> Loss | None:
 
 
 def find_missing_end(lookup: Lookup, remaining: OffsetRange) -> Loss | None:
-    """What of the end of a range is gone; None if the partition is as long as it should be."""
+    """What of the end of a range is gone; None if the partition is as long as it should be.
+
+    What a transaction is open for is there, and not gone.
+    """
     layout = _layout(lookup, remaining)
     if layout is None or _is_another(layout, remaining):
         return find_loss(lookup, remaining)
-    latest = lookup.latest({layout.name: layout})[remaining.partition]
+    latest = lookup.of_all_records().latest({layout.name: layout})[remaining.partition]
     return _lost(remaining, remaining.end, Cause.TRUNCATED) if latest < remaining.end else None
 
 

@@ -4,6 +4,7 @@ The decision is the one moment that counts. Before it nothing of the batch will 
 it will, whoever dies. What comes after a decision can be repeated by anybody who reads it.
 """
 
+import logging
 from collections.abc import Sequence
 from typing import cast
 
@@ -27,6 +28,8 @@ _NO_TASK = (
     "another transactionalId or txnAppId."
 )
 
+_log = logging.getLogger(__name__)
+
 
 def commit_batch(options: SinkOptions, messages: Messages) -> None:
     """Commit what the tasks have written; returns when every transaction of the batch is committed."""
@@ -48,6 +51,7 @@ class _Commit:
         self._parts = BatchParts(coordinators, self._sink, self._batch)
         self._holder = _holder(messages, self._sink)
         self._written = [message.part for message in messages if message.part is not None]
+        self._record_count = sum(message.record_count + message.skipped_count for message in messages)
         self._task_count = task_count
 
     def run(self) -> None:
@@ -55,7 +59,9 @@ class _Commit:
         kept = self._kept(ledger)
         if self._written:
             self._check_open()
-            self._store.decide(self._holder, self._batch, tuple(sorted((*kept, *self._written))))
+            count = ledger.record_count if ledger.has_decided(self._batch) else self._record_count
+            parts = tuple(sorted((*kept, *self._written)))
+            self._store.decide(self._holder, self._batch, parts, record_count=count)
             self._require_none_lost(self._parts.commit(self._written), _START_AGAIN)
 
     def _kept(self, ledger: Ledger) -> list[Part]:
@@ -65,7 +71,30 @@ class _Commit:
         again = {part.task for part in self._written}
         kept = [part for part in ledger.parts if part.task not in again]
         self._require_none_lost(self._parts.commit(kept), _NO_TASK)
+        self._require_no_more_rows(ledger.record_count)
         return kept
+
+    def _require_no_more_rows(self, decided_count: int) -> None:
+        """Rows that the decided batch does not have would never be written, and nobody would know.
+
+        There may be fewer: what has expired meanwhile, and was written in time.
+        """
+        if self._record_count < decided_count:
+            _log.warning(
+                "Batch %d of sink %r was written with %d rows, and comes again with %d: it stays as it is. "
+                "Unless rows have expired that were written in time, the query does not repeat itself.",
+                *(self._batch, self._sink.name, decided_count, self._record_count),
+            )
+        if self._record_count > decided_count:
+            raise ExactlyOnceError(
+                f"Batch {self._batch} of sink {self._sink.name!r} was written with {decided_count} rows, and "
+                f"comes again with {self._record_count}: it is another batch of the same number, and what is "
+                "new in it would be lost. Either the checkpoint is an older copy or was deleted: go on from "
+                "the one that has this batch. Or two writes share a txnAppId and txnVersion: give each its "
+                "own. Or the query does not give the same rows twice, for example by rand() or a table that "
+                "has changed. Another transactionalId or txnAppId has all of these rows written, those a "
+                "second time that are there."
+            )
 
     def _check_open(self) -> None:
         closed = self._parts.not_open(self._written, task_count=self._task_count)

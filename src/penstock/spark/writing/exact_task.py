@@ -2,16 +2,18 @@
 
 Before the first row it looks at the ledger. A batch that was decided before is not written again: the task
 has its part committed, should nobody have done that yet, and reads its rows without writing them, since what
-is upstream of a sink wants to be read. Only a part that was decided and is lost is written anew.
+is upstream of a sink wants to be read, and the driver wants to know how many there are. Only a part that was
+decided and is lost is written anew.
 """
 
 import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from penstock.spark.options.sink_options import SinkOptions
 from penstock.spark.writing.conversations import cluster_for, coordinators_for
-from penstock.spark.writing.errors import ExactlyOnceError
+from penstock.spark.writing.errors import ExactlyOnceError, LostPartError
 from penstock.spark.writing.ledger import Ledger, Part
 from penstock.spark.writing.ledger_store import LedgerStore
 from penstock.spark.writing.messages import ExactMessage
@@ -33,14 +35,36 @@ def write_exactly(options: SinkOptions, place: TaskPlace, batches: Iterable[Any]
     if first is None:
         return ExactMessage(sink=place.sink, batch=place.batch, holder=None)
     with coordinators_for(options) as coordinators:
-        ledger = LedgerStore(coordinators, place.sink).held_by(place.run)
+        ledger = LedgerStore(coordinators, place.sink).held_by(
+            place.run, lambda found: _completed(coordinators, place, found)
+        )
         message = ExactMessage(sink=place.sink, batch=place.batch, holder=ledger.holder)
         if _is_written(coordinators, place, ledger):
-            _drain(remaining)
+            message.skipped_count = sum(batch.num_rows for batch in _chained(first, remaining))
             return message
         writing = _Writing(options, place, coordinators)
         message.part, message.record_count = writing.write(_chained(first, remaining))
         return message
+
+
+def _completed(coordinators: KnownCoordinators, place: TaskPlace, ledger: Ledger) -> Ledger:
+    """The ledger when the batch before this one is committed as it was decided.
+
+    That is so already, but where the run that decided it died at once, and its repetition had no rows: then
+    no task has looked at it since. The first one that writes again takes a transactional id, which would
+    abort what was decided.
+    """
+    if ledger.batch is None or ledger.batch >= place.batch or not ledger.parts:
+        return ledger
+    lost = BatchParts(coordinators, place.sink, ledger.batch).complete(ledger.parts)
+    if lost:
+        raise LostPartError(
+            f"Batch {ledger.batch} of sink {place.sink.name!r} was decided, but {len(lost)} of its "
+            f"{len(ledger.parts)} transactions were aborted before that was carried out, by an outage that "
+            f"was longer than transaction.timeout.ms. Now comes batch {place.batch}, so that nobody writes "
+            "the missing rows any more. To go on without them, give another transactionalId or txnAppId."
+        )
+    return replace(ledger, parts=())
 
 
 def _is_written(coordinators: KnownCoordinators, place: TaskPlace, ledger: Ledger) -> bool:
@@ -65,17 +89,17 @@ def _is_written(coordinators: KnownCoordinators, place: TaskPlace, ledger: Ledge
 
 def _is_older(place: TaskPlace, newest: int) -> bool:
     if place.skips_older:
+        _log.warning(
+            "Sink %r has batch %d already: the rows of batch %d, which is older, are not written. Where they "
+            "are new ones, since the numbers began anew, give another txnAppId.",
+            *(place.sink.name, newest, place.batch),
+        )
         return True
     raise ExactlyOnceError(
         f"Sink {place.sink.name!r} has batch {newest} already, and this is batch {place.batch}: the "
         "checkpoint is older than the sink, or another one. To write these rows again, give another "
         "transactionalId."
     )
-
-
-def _drain(batches: Iterable[Any]) -> None:
-    for _ in batches:
-        pass
 
 
 def _chained(first: Any, others: Iterable[Any]) -> Iterator[Any]:

@@ -19,7 +19,8 @@ CHUNK_BYTES_MAX = 3_800
 CHUNKS_MAX = 100
 """Enough for about thirty thousand tasks."""
 
-_VERSION = 1
+_VERSION = 2
+"""The first did not know how many rows a batch has; it was never in a release, and is not read."""
 
 
 class LedgerError(OperatingError):
@@ -52,8 +53,11 @@ class Ledger:
     """Under which the next decision is made."""
     batch: int | None = None
     """The newest batch that was decided, if there is one."""
+    record_count: int = 0
+    """How many rows that batch has, so that another one of its number is noticed."""
     parts: tuple[Part, ...] = ()
-    """Of that batch: exactly these transactions are committed, or will be."""
+    """Of that batch: exactly these transactions are committed, or will be. None once all of them are known
+    to be committed."""
 
     def has_decided(self, batch: int) -> bool:
         """Whether that very batch was decided."""
@@ -81,6 +85,7 @@ def encode_ledger(ledger: Ledger) -> list[str]:
         *ledger.holder,
         list(ledger.driver),
         ledger.batch,
+        ledger.record_count,
         [[part.task, *part.producer] for part in ledger.parts],
     ]
     text = json.dumps(document, separators=(",", ":"))
@@ -108,13 +113,15 @@ def decode_ledger(chunks: Sequence[str]) -> Ledger | None:
         return None
     text = "".join(chunk.split(" ", 2)[2] for chunk in chunks)
     try:
-        version, run, tenure, driver, batch, parts = json.loads(text)
+        version, *content = json.loads(text)
         if version != _VERSION:
-            raise ValueError(f"it is of version {version}")
+            raise ValueError(f"it is of version {version}, and this Penstock writes version {_VERSION}")
+        run, tenure, driver, batch, record_count, parts = content
         return Ledger(
             holder=Holder(run, tenure),
             driver=ProducerIdentity(*driver),
             batch=batch,
+            record_count=record_count,
             parts=tuple(_parts(parts)),
         )
     except (ValueError, TypeError) as error:

@@ -9,6 +9,7 @@ if there is another claim by then, the coordinator refuses.
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from penstock.model.error_codes import ErrorCode
@@ -54,6 +55,14 @@ _SUPERSEDED = FENCED | {ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID
 """Codes that mean that an identity is not, or no longer, the one that may write the ledger."""
 
 
+BeforeClaim = Callable[[Ledger], Ledger]
+"""Given the ledger as it was found, the one to claim."""
+
+
+def _as_it_is(ledger: Ledger) -> Ledger:
+    return ledger
+
+
 class LedgerStore:
     """Reads, claims and decides for one sink."""
 
@@ -74,26 +83,32 @@ class LedgerStore:
                 return ledger
         raise LedgerError(f"What is written down about sink {self._sink.name!r} is not complete.")
 
-    def held_by(self, run: str) -> Ledger:
-        """The ledger in the hands of ``run``, which claims the sink unless it has it already."""
+    def held_by(self, run: str, before_claim: BeforeClaim = _as_it_is) -> Ledger:
+        """The ledger in the hands of ``run``, which claims the sink unless it has it already.
+
+        ``before_claim`` is called when no decision can arrive any more, and before anybody sees the sink in
+        the hands of ``run``: so all of the run finds done what it does.
+        """
         try:
             ledger = self.read(_SETTLING)
         except WireClientError:
             # Perhaps somebody died in the middle of a decision; a claim ends it, or says what is wrong.
             ledger = None
-        return ledger if ledger is not None and ledger.holder.run == run else self._claim(run)
+        if ledger is not None and ledger.holder.run == run:
+            return ledger
+        return self._claim(run, before_claim=before_claim)
 
     def renew(self, holder: Holder) -> Ledger:
         """Claim the sink anew, to end what this run may have under way, unless another run has it now."""
         return self._claim(holder.run, holder)
 
-    def decide(self, holder: Holder, batch: int, parts: tuple[Part, ...]) -> None:
+    def decide(self, holder: Holder, batch: int, parts: tuple[Part, ...], *, record_count: int) -> None:
         """Write down that exactly these transactions are the batch. From then on there is no way back."""
         for attempt in range(_CLAIMS_MAX):
             ledger = self.require(holder)
             if ledger.has_decided(batch) and ledger.parts == parts:
                 return  # It was the answer that got lost.
-            if self._is_written(replace(ledger, batch=batch, parts=parts)):
+            if self._is_written(replace(ledger, batch=batch, parts=parts, record_count=record_count)):
                 return
             self._pause(attempt)
             self.renew(holder)
@@ -106,7 +121,9 @@ class LedgerStore:
             raise self._stale(holder.run, ledger)
         return ledger
 
-    def _claim(self, run: str, holder: Holder | None = None) -> Ledger:
+    def _claim(
+        self, run: str, holder: Holder | None = None, *, before_claim: BeforeClaim = _as_it_is
+    ) -> Ledger:
         """Become the one who decides; with ``holder`` only if that is still in force."""
         ensure_topic(self._coordinators.cluster, RESERVED_TOPIC, configs={"cleanup.policy": "compact"})
         for attempt in range(_CLAIMS_MAX):
@@ -114,7 +131,7 @@ class LedgerStore:
             known = self.read()
             if holder is not None and (known is None or known.holder != holder):
                 raise self._stale(run, known)
-            ledger = first_ledger(run, driver) if known is None else known.claimed(run, driver)
+            ledger = first_ledger(run, driver) if known is None else before_claim(known).claimed(run, driver)
             if self._is_written(ledger):
                 return ledger
             self._pause(attempt)

@@ -31,6 +31,8 @@ class ExactMessage(WriterCommitMessage):
     part: Part | None = None
     """The transaction that waits for the decision; None if there was nothing to write."""
     record_count: int = 0
+    skipped_count: int = 0
+    """Rows that were read and not written, since the batch was decided before."""
 
 
 def exact_messages(messages: Messages) -> list[ExactMessage]:

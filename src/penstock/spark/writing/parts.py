@@ -19,6 +19,7 @@ from penstock.wire_client.transactions import (
 )
 
 _ONGOING = "Ongoing"
+_COMMITTED = "CompleteCommit"
 
 _OVER = FENCED | {ErrorCode.INVALID_TXN_STATE, ErrorCode.INVALID_PRODUCER_ID_MAPPING}
 """Answers to a commit that leave open whether the transaction was committed before or aborted."""
@@ -54,6 +55,11 @@ class BatchParts:
                 lost.append(part)
         return lost
 
+    def complete(self, parts: Sequence[Part]) -> list[Part]:
+        """What ``commit`` does, for parts of which most are committed: one look finds those that are not."""
+        ended = self._producers([part.task for part in parts], _COMMITTED) or {}
+        return self.commit(part for part in parts if ended.get(part.task) != part.producer)
+
     def abort(self, parts: Iterable[Part]) -> None:
         """Abort what was not decided; what is over already stays as it is."""
         wanted = list(parts)
@@ -67,7 +73,8 @@ class BatchParts:
 
         Brokers that cannot be asked are believed.
         """
-        open_now = self._open_producers(max(task_count, 1 + max(part.task for part in parts)))
+        known = range(max(task_count, 1 + max(part.task for part in parts)))
+        open_now = self._producers(known, _ONGOING)
         if open_now is None:
             return []
         self._fence(set(open_now) - {part.task for part in parts})
@@ -75,16 +82,15 @@ class BatchParts:
 
     def abort_left_open(self, tasks: Collection[int]) -> None:
         """Abort what tasks have open that told nothing about it; if they still run, they are fenced."""
-        open_now = self._open_producers(1 + max(tasks)) if tasks else None
-        self._fence(set(open_now or ()) & set(tasks))
+        self._fence(self._producers(tasks, _ONGOING) or ())
 
-    def _fence(self, tasks: Collection[int]) -> None:
+    def _fence(self, tasks: Iterable[int]) -> None:
         for task in sorted(tasks):
             own(self._coordinators, self._sink.task_id(task))
 
-    def _open_producers(self, task_count: int) -> dict[int, tuple[int, int]] | None:
-        """Who has a transaction open, by task."""
-        tasks = {self._sink.task_id(task): task for task in range(task_count)}
+    def _producers(self, of_tasks: Iterable[int], state_name: str) -> dict[int, tuple[int, int]] | None:
+        """Whose transaction is in that state, by task; None if brokers cannot be asked."""
+        tasks = {self._sink.task_id(task): task for task in of_tasks}
         try:
             states = describe(self._coordinators, list(tasks))
         except NotServedError:
@@ -92,7 +98,7 @@ class BatchParts:
         return {
             tasks[name]: (state.producer_id, state.producer_epoch)
             for name, state in states.items()
-            if state.transaction_state == _ONGOING
+            if state.transaction_state == state_name
         }
 
     def _is_marked(self, part: Part) -> bool:
