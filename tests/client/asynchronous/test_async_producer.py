@@ -9,13 +9,16 @@ from tests.client.reading import read_all, values
 from tests.conftest import MakeServer, UniqueName
 
 from penstock import Admin, AsyncConsumer, AsyncProducer, Partitioner, TopicPartition
+from penstock.client.asynchronous.delivery import AsyncDelivery
 from penstock.client.errors import (
     BufferFull,
     ClosedError,
     DeliveryError,
     DeliveryToUnknownTopic,
+    PenstockClientError,
     RequestTimedOut,
     SerializationError,
+    TransactionAborted,
     UnknownTopic,
 )
 from penstock.testing import Broker
@@ -275,6 +278,85 @@ def test_transaction_commits_aborts_and_copies_exactly_once(
 
     asyncio.run(run())
     assert values(read_all(broker, copy, 20)) == [b"%d" % number for number in range(20)]
+
+
+def test_transaction_is_committed_with_what_waited_to_be_sent(
+    broker: str, make_topic: MakeTopic, unique: UniqueName
+) -> None:
+    topic = make_topic(2)
+
+    async def run() -> list[bool]:
+        async with AsyncProducer(
+            bootstrap_servers=broker, transactional_id=unique("id"), partitioner=Partitioner.ROUND_ROBIN
+        ) as producer:
+            async with producer.transaction():
+                kept = [producer.send(topic, b"kept") for _ in range(10)]
+                assert producer._held_count
+            await asyncio.gather(*kept)
+            with suppress(ZeroDivisionError):
+                async with producer.transaction():
+                    dropped = [producer.send(topic, b"dropped") for _ in range(10)]
+                    raise ZeroDivisionError
+            async with producer.transaction():
+                producer.send(topic, b"last")
+            return [each.exception() is not None for each in await ended(dropped)]
+
+    assert all(asyncio.run(run()))
+    found = values(read_all(broker, topic, 11, partitions=2))
+    assert sorted(found) == [b"kept"] * 10 + [b"last"]
+
+
+async def ended(deliveries: list[AsyncDelivery]) -> list[AsyncDelivery]:
+    await asyncio.gather(*deliveries, return_exceptions=True)
+    return deliveries
+
+
+def test_transaction_some_of_whose_records_could_not_be_sent_is_aborted(
+    broker: str, make_topic: MakeTopic, unique: UniqueName
+) -> None:
+    topic = make_topic(2)
+
+    async def send_both(producer: AsyncProducer) -> None:
+        async with producer.transaction():
+            await producer.send(topic, b"good")
+            producer.send(unique("nowhere"), b"bad")
+
+    async def run() -> None:
+        async with AsyncProducer(
+            bootstrap_servers=broker,
+            transactional_id=unique("id"),
+            partitioner=Partitioner.ROUND_ROBIN,
+            max_block_ms=300,
+        ) as producer:
+            with pytest.raises(TransactionAborted, match="1 records of the transaction could not be sent"):
+                await send_both(producer)
+            async with producer.transaction():
+                await producer.send(topic, b"again")
+
+    asyncio.run(run())
+    assert values(read_all(broker, topic, 1, partitions=2)) == [b"again"]
+
+
+def test_aborted_transaction_leaves_nothing_that_waits_to_the_next(
+    broker: str, admin: Admin, unique: UniqueName
+) -> None:
+    late = unique("late")
+
+    async def run() -> None:
+        async with AsyncProducer(
+            bootstrap_servers=broker, transactional_id=unique("id"), partitioner=Partitioner.ROUND_ROBIN
+        ) as producer:
+            with suppress(ZeroDivisionError):
+                async with producer.transaction():
+                    stuck = producer.send(late, b"of the aborted one")
+                    raise ZeroDivisionError
+            assert isinstance(stuck.exception(), PenstockClientError)
+            await asyncio.to_thread(admin.create_topic, late)
+            async with producer.transaction():
+                await producer.send(late, b"of the next")
+
+    asyncio.run(run())
+    assert values(read_all(broker, late, 1)) == [b"of the next"]
 
 
 def test_cancelled_transaction_is_aborted(broker: str, topic: str, unique: UniqueName) -> None:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from penstock.client.asynchronous.delivery import AsyncDelivery, Bridge
+from penstock.client.asynchronous.held_transactions import HeldTransactions
 from penstock.client.asynchronous.transaction import AsyncTransaction
 from penstock.client.asynchronous.uncounted import Uncounted, Waiting
 from penstock.client.asynchronous.worker import Worker
@@ -19,9 +20,9 @@ from penstock.client.producing.metrics import ProducerMetrics
 from penstock.client.producing.producer import CLOSE_SECONDS
 from penstock.client.producing.record import Headers, Record
 from penstock.client.producing.record_sender import ANY_PARTITION, POLL_EVERY, RecordSender
-from penstock.client.producing.transaction import Transactions
 
 ROOM_SECONDS = 0.01
+DROP_SECONDS_MAX = 5.0
 
 Answer = TypeVar("Answer")
 
@@ -38,12 +39,15 @@ class AsyncProducer(RecordSender):
         super().__init__(ProducerConfig.of(config, settings))
         self._worker = Worker(f"penstock-producer-calls-{self.config.client_id}")
         self._bridge: Bridge | None = None
-        self._transactions: Transactions | None = None
+        self._transactions: HeldTransactions | None = None
         self._waiting: deque[Waiting] = deque()
         """For room."""
         self._uncounted = Uncounted(self._counts, self.config, self._wake_bridge)
         self._room = asyncio.Event()
         self._is_sending = False
+        self._is_dropping = False
+        self.given_up_count = 0
+        """Records that were held, and never given to librdkafka."""
 
     def send(
         self,
@@ -139,7 +143,7 @@ class AsyncProducer(RecordSender):
         self._refuse_closed()
         bridge = self._bridge or self._bound()
         if self._transactions is None:
-            self._transactions = Transactions(self._raw, self.config, bridge, self._trouble)
+            self._transactions = HeldTransactions(self._raw, self.config, bridge, self._trouble, self)
         return AsyncTransaction(self._transactions, self._call, self._worker.submit)
 
     def metrics(self) -> ProducerMetrics:
@@ -231,6 +235,8 @@ class AsyncProducer(RecordSender):
 
     def _retry_waiting(self) -> bool:
         """Give librdkafka what there is room for now, in order; whether some still wait for room."""
+        if self._is_dropping:
+            self._give_up_all()
         if self._uncounted:
             self._uncounted.move_known(self._waiting)
             self._give_up_uncounted()
@@ -263,6 +269,7 @@ class AsyncProducer(RecordSender):
 
     def _give_up(self, delivery: AsyncDelivery, error: Exception) -> None:
         assert isinstance(error, PenstockClientError)
+        self.given_up_count += 1
         delivery.fail(error)
         delivery._bridge.settled.append(delivery)
         delivery._bridge.hand_over()
@@ -273,10 +280,28 @@ class AsyncProducer(RecordSender):
         if self._bridge is None:
             return 0
         with self._bridge.attention():
-            while self._held_count and time.monotonic() < deadline:
-                time.sleep(ROOM_SECONDS)
+            self._wait_until_none_is_held(deadline)
             left = self._flushed(max(0.0, deadline - time.monotonic()))
         return left + self._held_count
+
+    def hand_over(self, seconds: float) -> int:
+        """Wait until librdkafka has all that is held; how many are left after so long."""
+        if self._held_count and self._bridge is not None:
+            with self._bridge.attention():
+                self._wait_until_none_is_held(time.monotonic() + seconds)
+        return self._held_count
+
+    def drop(self) -> None:
+        """Give up all that is held; in the thread that hands it over, so that nothing slips through."""
+        self._is_dropping = True
+        try:
+            self.hand_over(DROP_SECONDS_MAX)
+        finally:
+            self._is_dropping = False
+
+    def _wait_until_none_is_held(self, deadline: float) -> None:
+        while self._held_count and time.monotonic() < deadline:
+            time.sleep(ROOM_SECONDS)
 
     def _finish(self, seconds: float) -> int:
         if self._transactions is not None:
@@ -296,6 +321,7 @@ class AsyncProducer(RecordSender):
             self._give_up(self._waiting.popleft().delivery, self._buffer_full())
         for delivery, error in self._uncounted.take_late(math.inf):
             self._give_up(delivery, error)
+        self._tell_of_room()
 
     def _buffer_full(self) -> BufferFull:
         text = (
