@@ -11,6 +11,7 @@ from tests.storage.log_testing import make_disk
 from penstock.broker.cleaner import Cleaner
 from penstock.model.errors import StorageError
 from penstock.model.ids import TopicPartition
+from penstock.storage.cleanable_part import CleanablePart
 from penstock.storage.log import Log
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.tail_cache import TailCache
@@ -97,6 +98,7 @@ class FakeBroker:
         self.log_directory = Directory()
         self.replicas: list[FakePartition] = []
         self.failures: list[StorageError] = []
+        self.unreadable: list[FakePartition] = []
         self.checkpoints = 0
         self.loop = asyncio.get_running_loop()
         self.tasks = None
@@ -117,6 +119,9 @@ class FakeBroker:
 
     def fail(self, error: StorageError) -> None:
         self.failures.append(error)
+
+    def report_unreadable(self, partition: FakePartition, error: StorageError) -> None:
+        self.unreadable.append(partition)
 
     async def checkpoint(self) -> None:
         self.checkpoints += 1
@@ -151,6 +156,26 @@ async def test_damaged_log_is_given_up_and_others_go_on() -> None:
     assert list(broker.cleaner.uncleanable) == [bad.log]
     assert not bad.log.is_being_compacted
     assert not leftovers(broker.disk, "bad")
+
+
+@on_loop
+async def test_log_that_cannot_be_read_now_is_looked_at_again() -> None:
+    broker = FakeBroker()
+    unread, good = broker.add_log("unread", updates=30), broker.add_log("good", updates=3)
+
+    def refuse(now: int, end_offset: int) -> CleanablePart:
+        raise StorageError("too many open files")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(unread.log, "cleanable_part", refuse)
+        await broker.clean_until_idle()
+    assert offsets_in(good.log) == [2]
+    assert len(offsets_in(unread.log)) > 1
+    assert (broker.unreadable, broker.failures) == ([unread] * len(broker.unreadable), [])
+    assert broker.unreadable
+    assert not broker.cleaner.uncleanable
+    await broker.clean_until_idle()
+    assert offsets_in(unread.log) == [29]
 
 
 @on_loop

@@ -62,7 +62,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.metadata.records import BrokerEndpoint
 from penstock.metadata.replication_rules import agreed_defaults, overruled_settings
 from penstock.metadata.result import Result
-from penstock.model.errors import ApiError, FlushFailedError, OperatingError
+from penstock.model.errors import ApiError, FlushFailedError, InvariantError, OperatingError
 from penstock.model.ids import NodeId
 from penstock.storage.broker_epoch import LastRegistration, read_last_registration, write_last_registration
 from penstock.storage.filesystem import FileSystem
@@ -107,7 +107,7 @@ class Broker(BrokerDisk):
         self.filesystem = filesystem
         self.data_directory = data_directory
         self.fail = on_fatal
-        self.tasks = Tasks(loop, on_bug=on_fatal)
+        self.tasks = Tasks(loop, on_bug=self._met_bug)
         self.deadlines = Deadlines(loop)
         self.workers = WorkerThreads(loop) if workers is None else workers
         self._kernel_flusher = self._open_kernel_flusher()
@@ -250,6 +250,12 @@ class Broker(BrokerDisk):
         if self._kernel_flusher is not None:
             self._kernel_flusher.close()
         logger.info("stopped")
+
+    def _met_bug(self, error: Exception) -> None:
+        """What a duty did not expect is no failed flush, be it an error of the disk: it ends otherwise."""
+        bug = InvariantError(f"A duty of the broker failed: {error!r}")
+        bug.__cause__ = error
+        self.fail(bug)
 
     def _open_kernel_flusher(self) -> KernelFlusher | None:
         """The kernel's own flush where it has one and nobody forbids it."""

@@ -21,6 +21,9 @@ from penstock.storage.log_directory import LogDirectory
 
 logger = logging.getLogger(__name__)
 
+UNREADABLE_SECONDS = 60.0
+"""How often it is told that the same partition cannot be read."""
+
 
 class BrokerDisk:
     """The part of a broker that looks after its data directory."""
@@ -30,7 +33,7 @@ class BrokerDisk:
     tasks: Tasks
     workers: BlockingWorkers
     flusher: Flusher
-    fail: Callable[[StorageError], None]
+    fail: Callable[[Exception], None]
     log_directory: LogDirectory
     quorum: Quorum
     follower: ImageFollower
@@ -119,14 +122,14 @@ class BrokerDisk:
         logger.error("damaged data on disk", extra={"partition": str(partition), "reason": str(error)})
 
     def report_unreadable(self, partition: Partition, error: StorageError) -> None:
-        """The disk does not hand over what was asked for: say so once, however often it is asked again.
+        """The disk does not hand over what was asked for: say so now and then, however often it is asked.
 
         Nothing is held against the data: it may be fine, and only the files too many that are open.
         """
-        reason = str(error)
-        if partition.unreadable != reason:
-            partition.unreadable = reason
-            logger.error("cannot read from disk", extra={"partition": str(partition), "reason": reason})
+        now = self.clock.monotonic()
+        if now - partition.unreadable_told_at >= UNREADABLE_SECONDS:
+            partition.unreadable_told_at = now
+            logger.error("cannot read from disk", extra={"partition": str(partition), "reason": str(error)})
 
     def high_watermarks(self) -> dict[TopicPartition, Offset]:
         """Up to where every partition is committed."""

@@ -122,6 +122,10 @@ class Cleaner:
             except CorruptLogError as error:
                 self._give_up(partition, error)
                 continue
+            except StorageError as error:
+                # Nothing is held against the log: it may only be the files too many that are open.
+                self._broker.report_unreadable(partition, error)
+                continue
             if log.is_due_for_compaction(part):
                 due.append((partition, part))
         return max(due, key=lambda found: found[1].dirty_ratio, default=None)

@@ -86,7 +86,7 @@ async def _run(
             log.flush()
             os._exit(1)
         if not keeps_from_restarting(error):
-            logger.critical("metadata is damaged, ending now", extra={"reason": str(error)})
+            logger.critical("metadata cannot be read, ending now", extra={"reason": str(error)})
             log.flush()
             os._exit(1)
         logger.critical("flush failed, ending now", extra={"reason": str(error)})

@@ -9,6 +9,7 @@ The role machine (``penstock.replication.replica``) decides; what it orders is c
 """
 
 import logging
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -81,7 +82,8 @@ class Partition:
         self.is_being_cut = False
         #: Why this replica copies no more, though it should; until it gets another leader.
         self.failure: str | None = None
-        self.unreadable: str | None = None  # why the disk did not hand it over, as was reported last
+        #: When it was last reported that the disk does not hand it over.
+        self.unreadable_told_at = -math.inf
         self.waiters = PartitionWaiters()
         self._beginnings = LogBeginnings()
         #: What is answered to those who still find it, once it is gone from this broker.

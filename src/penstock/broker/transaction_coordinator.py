@@ -186,9 +186,13 @@ def transaction_settings(config: BrokerConfig, *, offsets_partition_count: int) 
 
 
 def _follow(host: ShardHost, image: ClusterImage, gone: Mapping[str, TopicId]) -> None:
-    """What is gone needs no marker; a shard that loads finds out by itself."""
-    if gone:
-        host.tell(TopicsDeleted(topics=gone))
+    """What is gone needs no marker; a shard that loads finds out by itself.
+
+    A topic that was made anew gets one: the transaction may have written to either.
+    """
+    without = {name: topic_id for name, topic_id in gone.items() if name not in image.topics}
+    if without:
+        host.tell(TopicsDeleted(topics=without))
 
 
 def _is_worth_repeating(question: Question, words: Words) -> bool:

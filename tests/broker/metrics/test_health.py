@@ -66,6 +66,19 @@ def test_replica_that_cannot_be_served_is_named(cluster: Cluster) -> None:
         here[0].failure = None
 
 
+def test_replica_whose_log_cannot_be_changed_is_named(cluster: Cluster) -> None:
+    broker = cluster.running()[0]
+    topic = cluster.create_topic(partitions=5, replication_factor=1)
+    here = broker.thread_home.look(lambda inner: [each for each in inner.replicas if each.topic == topic])
+    failing = broker.thread_home.look(lambda inner: inner.replication.log_changes.failing)
+    failing[here[0]] = "as a test says"
+    try:
+        (reason,) = reasons(broker)
+        assert reason.endswith(f"replicas cannot be served: {topic}-{here[0].index}.")
+    finally:
+        del failing[here[0]]
+
+
 def test_stopping_broker_is_not_ready(cluster: Cluster) -> None:
     broker = cluster.running()[0]
     found = broker.thread_home.look(lambda inner: health_of(inner, is_stopping=True))

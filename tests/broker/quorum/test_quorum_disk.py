@@ -205,7 +205,7 @@ def test_leader_that_cannot_read_an_old_entry_ends_and_gets_it_back_from_another
     behind.boot()
     world.until(lambda: bool(leader.failures))
     (failure,) = leader.failures
-    assert failure.startswith("The metadata log is damaged")
+    assert failure.startswith("The metadata log cannot be read behind offset 4")
     world.until_led(but=leader)
     leader.boot()
     world.until(lambda: leader.is_up)

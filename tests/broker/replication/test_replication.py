@@ -508,7 +508,10 @@ def test_cut_that_fails_is_tried_again(
     diverge(cluster)
     cluster.nodes[1].strike(f"{failing}:count=3")
     cluster.unfence(1)
+    changes = cluster.nodes[1].replication.log_changes
+    cluster.run_until(lambda: bool(changes.failing))
     cluster.run_until(lambda: isr(cluster) == (1, 2, 3))
+    assert not changes.failing
     assert [node.values() for node in cluster.nodes.values()] == [[b"kept", b"new"]] * 3
     told = [record for record in caplog.records if record.message.startswith("log cannot be changed yet")]
     assert len(told) == 1

@@ -50,7 +50,12 @@ def _reasons(broker: "Broker") -> Iterator[str]:
     if not membership.is_heard:
         yield "No controller has answered a heartbeat for the time of a session."
     failed = [str(each) for each in broker.replicas.unavailable]
-    failed += [str(each) for each in broker.replicas if each.failure is not None or each.log.is_offline]
+    changing = broker.replication.log_changes.failing
+    failed += [
+        str(each)
+        for each in broker.replicas
+        if each.failure is not None or each.log.is_offline or each in changing
+    ]
     if failed:
         yield _sentence("cannot be served", failed, len(broker.replicas))
     late = [str(each) for each in _late(broker.image, broker.node_id)]

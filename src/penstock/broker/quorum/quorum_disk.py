@@ -254,8 +254,8 @@ class QuorumDisk:
         except (StorageError, CorruptBatchError) as error:
             logger.error("metadata log cannot be read", extra={"offset": offset, "reason": str(error)})
             raise CorruptLogError(
-                f"The metadata log is damaged behind offset {offset} ({error}), and no snapshot has what is "
-                f"there. When it starts again, this node looks for it among the others."
+                f"The metadata log cannot be read behind offset {offset} ({error}), and no snapshot has what "
+                f"is there. When it starts again, this node looks for what is damaged among the others."
             ) from error
 
     def read_snapshot(self, snapshot_id: SnapshotId, position: int, bytes_max: int) -> SnapshotPiece | None:

@@ -33,6 +33,8 @@ class LogChanges:
 
     def __init__(self, broker: "Broker") -> None:
         self._broker = broker
+        #: Logs that could not be changed so far, and why.
+        self.failing: dict[Partition, str] = {}
         #: Changes between two attempts.
         self._resting: dict[Partition, asyncio.Future[None]] = {}
         #: What fails of these is not tried again.
@@ -104,15 +106,17 @@ class LogChanges:
 
     async def _run(self, partition: Partition, run: Callable[[], object]) -> None:
         """Run a job until it succeeds."""
-        is_told = False
-        while (error := await self._failure_of(run)) is not None:
-            if not is_told:
-                is_told = True
-                logger.error(
-                    "log cannot be changed yet, trying again",
-                    extra={"partition": str(partition), "reason": str(error)},
-                )
-            await self._rest(partition)
+        try:
+            while (error := await self._failure_of(run)) is not None:
+                if partition not in self.failing:
+                    logger.error(
+                        "log cannot be changed yet, trying again",
+                        extra={"partition": str(partition), "reason": str(error)},
+                    )
+                self.failing[partition] = str(error)
+                await self._rest(partition)
+        finally:
+            self.failing.pop(partition, None)
 
     async def _failure_of(self, run: Callable[[], object]) -> StorageError | None:
         try:
