@@ -26,9 +26,9 @@ def positions(**offsets: int) -> Positions:
 class Subject(FetchSessions):
     """Sessions with ids 1, 2, 3 ..."""
 
-    def __init__(self, slots: int = 10) -> None:
+    def __init__(self, slots: int = 10, **limits: int) -> None:
         ids = count(1)
-        super().__init__(slots, lambda: next(ids))
+        super().__init__(slots, lambda: next(ids), **limits)
 
     def ask(
         self,
@@ -153,3 +153,65 @@ def test_session_partition_that_got_records_goes_to_the_end() -> None:
     plan = sessions.ask(0, 0, positions(p0=0, p1=0))
     plan.served([key(0)])
     assert [each.partition for each, _ in sessions.ask(1, 1, []).positions] == [1, 0]
+
+
+def refused_growth(sessions: Subject, session_id: int, epoch: int, wanted: Positions) -> ErrorCode:
+    with pytest.raises(ApiError) as refusal:
+        sessions.ask(session_id, epoch, wanted)
+    return refusal.value.code
+
+
+def test_session_of_too_many_partitions_is_not_opened_and_all_are_answered() -> None:
+    sessions = Subject(session_partitions_max=2)
+    plan = sessions.ask(0, 0, positions(p0=0, p1=0, p2=0))
+    assert (plan.session_id, plan.is_incremental, len(sessions)) == (0, False, 0)
+    assert plan.positions == positions(p0=0, p1=0, p2=0)
+    assert sessions.ask(0, 0, positions(p0=0, p1=0)).session_id != 0
+
+
+def test_session_that_grows_beyond_the_limit_is_dropped() -> None:
+    sessions = Subject(session_partitions_max=2)
+    sessions.ask(0, 0, positions(p0=0, p1=0))
+    assert sessions.ask(1, 1, positions(p1=3, p2=0), forget=(0,)).positions == positions(p1=3, p2=0)
+    assert refused_growth(sessions, 1, 2, positions(p3=0)) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert len(sessions) == 0
+
+
+def test_session_request_by_request_never_holds_more_than_the_limits_of_a_broker() -> None:
+    sessions = Subject()
+    names = [(PartitionKey(f"t{index}", b"", 0), at(0)) for index in range(100_001)]
+    sessions.ask(0, 0, names[:50_000])
+    assert len(sessions.ask(1, 1, names[50_000:100_000]).positions) == 100_000
+    assert refused_growth(sessions, 1, 2, names[100_000:]) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_sessions_of_too_many_partitions_together_are_neither_opened_nor_extended() -> None:
+    sessions = Subject(partitions_max=4)
+    sessions.ask(0, 0, positions(p0=0, p1=0))
+    sessions.ask(0, 0, positions(p0=0))
+    assert sessions.ask(0, 0, positions(p0=0, p1=0)).session_id == 0
+    assert refused_growth(sessions, 2, 1, positions(p1=0, p2=0)) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert sessions.ask(1, 1, []).positions == positions(p0=0, p1=0)
+
+
+@pytest.mark.parametrize("leave", ["close", "forget", "renew"])
+def test_session_that_gives_partitions_up_makes_room_for_others(leave: str) -> None:
+    sessions = Subject(partitions_max=2)
+    sessions.ask(0, 0, positions(p0=0, p1=0))
+    if leave == "close":
+        sessions.ask(1, -1, [])
+    elif leave == "forget":
+        sessions.ask(1, 1, [], forget=(0, 1))
+    else:
+        sessions.ask(1, 0, [])
+    assert sessions.ask(0, 0, positions(p0=0, p1=0)).session_id == 2
+
+
+def test_session_unused_for_long_makes_room_for_the_partitions_of_others() -> None:
+    sessions = Subject(partitions_max=3)
+    sessions.ask(0, 0, positions(p0=0))
+    sessions.ask(0, 0, positions(p0=0, p1=0), now=10)
+    assert sessions.ask(2, 1, positions(p2=0), now=120_000).positions == positions(p0=0, p1=0, p2=0)
+    assert len(sessions) == 1
+    assert sessions.ask(0, 0, positions(p0=0), now=239_999).session_id == 0
+    assert sessions.ask(0, 0, positions(p0=0), now=240_000).session_id != 0

@@ -5,6 +5,7 @@ import random
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -105,6 +106,38 @@ def test_codec_names_are_those_of_compression_type() -> None:
 
 def test_gzip_of_several_members_is_read_to_the_end() -> None:
     assert decompress(Codec.GZIP, gzip.compress(b"one ") + gzip.compress(b"two"), 100) == b"one two"
+
+
+def test_gzip_of_many_members_is_read_without_copying_the_rest_at_any_of_them() -> None:
+    data = gzip.compress(b"") * 100 + bytes(4 * MIB)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorruptBatchError, match="gzip"):
+            decompress(Codec.GZIP, data, 100)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < MIB
+
+
+@pytest.mark.parametrize("size", [1_000, 1_023, 1_024, 1_025, 70_000, 300_000])
+def test_gzip_members_longer_than_what_is_read_at_once_are_read_whole(size: int) -> None:
+    parts = [random.Random(size + index).randbytes(size) for index in range(3)]
+    data = b"".join(map(gzip.compress, parts)) + gzip.compress(bytes(5 * MIB))
+    assert decompress(Codec.GZIP, data, 8 * MIB) == b"".join(parts) + bytes(5 * MIB)
+
+
+@pytest.mark.parametrize("cut", [1, 8, 9, 30, 1_500])
+def test_gzip_that_ends_within_its_last_member_is_refused(cut: int) -> None:
+    member = gzip.compress(random.Random(cut).randbytes(2_000))
+    with pytest.raises(CorruptBatchError, match="gzip"):
+        decompress(Codec.GZIP, member + member[:-cut], 10_000)
+
+
+@pytest.mark.parametrize("rest", [b"\0", b"rest", b"\0" * 2_000])
+def test_gzip_with_something_else_behind_it_is_refused(rest: bytes) -> None:
+    with pytest.raises(CorruptBatchError, match="gzip"):
+        decompress(Codec.GZIP, gzip.compress(b"data") + rest, 10_000)
 
 
 def test_gzip_is_what_the_standard_library_reads() -> None:

@@ -1,11 +1,13 @@
 """What a broker takes from clients, one rule at a time."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
+from penstock.model.limits import RECORD_ERRORS_MAX
 from penstock.records.batch import HEADER_BYTES, crc_matches, pack_header, read_header, write_crc
 from penstock.records.builder import build_batch
 from penstock.records.compression import Codec
@@ -183,6 +185,26 @@ def test_record_without_key_on_a_compacted_topic_is_named(codec: Codec) -> None:
 
 def test_records_with_keys_on_a_compacted_topic_are_taken() -> None:
     assert validate_produced(build_batch(RECORDS), ProduceRules(is_compacted=True), NOW).record_count == 3
+
+
+def test_refusal_of_many_records_without_key_counts_all_and_names_the_first() -> None:
+    records = [NewRecord(value=b"", timestamp=NOW)] * (RECORD_ERRORS_MAX + 5)
+    error = refusal(build_batch(records), ProduceRules(is_compacted=True))
+    assert isinstance(error, RecordError)
+    assert [index for index, _ in error.record_errors] == list(range(RECORD_ERRORS_MAX))
+    assert str(RECORD_ERRORS_MAX + 5) in error.message
+
+
+def test_keys_on_a_compacted_topic_are_checked_without_making_records() -> None:
+    batch = build_batch([NewRecord(key=b"", value=None, timestamp=NOW)] * 10_000)
+    validate_produced(batch, RULES, NOW)
+    tracemalloc.start()
+    try:
+        assert validate_produced(batch, ProduceRules(is_compacted=True), NOW).record_count == 10_000
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 2 * len(batch)  # As records they would be more than a megabyte.
 
 
 def test_compressed_lie_on_a_compacted_topic_is_corrupt() -> None:

@@ -12,7 +12,10 @@ id, n > 0               incremental: change or forget what is named, fetch every
 ======================  ==========================================================================
 
 An incremental answer holds only partitions with news. Opening may always be refused by answering session
-id 0; so the cache is small and bounded, and an old idle session makes room for a new one.
+id 0; so the cache is small and bounded, and an old idle session makes room for a new one. Names cost memory
+too, real or not, and every request looks at all that its session has: so they are bounded as sessions are. A
+session that grows beyond that is dropped, and its owner, told that it is not found, opens a new one or does
+without. (Brokers that copy from us have sessions of another kind, which hold only partitions that are here.)
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +24,7 @@ from typing import NamedTuple
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
+from penstock.model.limits import PARTITIONS_PER_FETCH_SESSION_MAX, PARTITIONS_PER_FETCH_SESSIONS_MAX
 
 FINAL_EPOCH = -1
 INITIAL_EPOCH = 0
@@ -115,10 +119,21 @@ class FetchPlan:
 class FetchSessions:
     """All sessions of a broker."""
 
-    def __init__(self, slots: int, draw_id: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        slots: int,
+        draw_id: Callable[[], int],
+        *,
+        session_partitions_max: int = PARTITIONS_PER_FETCH_SESSION_MAX,
+        partitions_max: int = PARTITIONS_PER_FETCH_SESSIONS_MAX,
+    ) -> None:
         self._slots = slots
         self._draw_id = draw_id
+        self._session_partitions_max = session_partitions_max
+        self._partitions_max = partitions_max
         self._sessions: dict[int, FetchSession] = {}
+        #: Of all sessions together.
+        self._partition_count = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -135,17 +150,20 @@ class FetchSessions:
     ) -> FetchPlan:
         """Take a request into its session. Raises the top-level error when the session does not fit."""
         if epoch in (FINAL_EPOCH, INITIAL_EPOCH):
-            self._sessions.pop(session_id, None)
+            self._close(session_id)
             session = None
             if epoch == INITIAL_EPOCH and positions:
                 session = self._open(positions, uses_topic_ids, now_ms)
             return FetchPlan(session=session, is_incremental=False, positions=positions)
         session = self._find(session_id, epoch, uses_topic_ids)
-        self._update(session, positions, forgotten)
         session.used_at_ms = now_ms
+        self._update(session, positions, forgotten)
+        if not self._make_room(session, now_ms):
+            self._close(session_id)
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         session.advance()
         if not session.partitions:
-            del self._sessions[session_id]
+            self._close(session_id)
             return FetchPlan(session=None, is_incremental=False, positions=[])
         standing = [(key, partition.position) for key, partition in session.partitions.items()]
         return FetchPlan(session=session, is_incremental=True, positions=standing)
@@ -166,6 +184,7 @@ class FetchSessions:
         positions: list[tuple[PartitionKey, FetchPosition]],
         forgotten: Iterator[PartitionKey],
     ) -> None:
+        count_before = len(session.partitions)
         for key in forgotten:
             session.partitions.pop(key, None)
         for key, position in positions:
@@ -174,6 +193,7 @@ class FetchSessions:
                 session.partitions[key] = _SessionPartition(position)
             else:
                 known.position = position
+        self._partition_count += len(session.partitions) - count_before
 
     def _open(
         self, positions: list[tuple[PartitionKey, FetchPosition]], uses_topic_ids: bool, now_ms: int
@@ -186,7 +206,25 @@ class FetchSessions:
         session = FetchSession(session_id, uses_topic_ids, next_epoch=1, used_at_ms=now_ms)
         session.partitions = {key: _SessionPartition(position) for key, position in positions}
         self._sessions[session_id] = session
+        self._partition_count += len(session.partitions)
+        if not self._make_room(session, now_ms):
+            self._close(session_id)
+            return None
         return session
+
+    def _close(self, session_id: int) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            self._partition_count -= len(session.partitions)
+
+    def _make_room(self, session: FetchSession, now_ms: int) -> bool:
+        """Whether a session, just used, may hold what it does; idle ones make room for it."""
+        if len(session.partitions) > self._session_partitions_max:
+            return False
+        while self._partition_count > self._partitions_max:
+            if not self._evict(now_ms):
+                return False
+        return True
 
     def _evict(self, now_ms: int) -> bool:
         """Drop the session unused for longest, if it is old enough."""
@@ -195,5 +233,5 @@ class FetchSessions:
         oldest = min(self._sessions.values(), key=lambda session: session.used_at_ms)
         if now_ms - oldest.used_at_ms < EVICTION_AGE_MS:
             return False
-        del self._sessions[oldest.session_id]
+        self._close(oldest.session_id)
         return True

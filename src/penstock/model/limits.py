@@ -30,6 +30,13 @@ TAGGED_FIELDS_MAX = 64
 TAGGED_FIELD_BYTES_MAX = 64 * 1024
 """Of a tagged field that we do not know; those we know have the limits of what they hold."""
 
+PARTITIONS_PER_FETCH_SESSION_MAX = 100_000
+"""As many as a cluster can have. Names that nothing has count too."""
+
+PARTITIONS_PER_FETCH_SESSIONS_MAX = 300_000
+"""Of all consumers' sessions with one broker: each costs half a kilobyte and more. Who is refused a session
+says in each request what it wants, and gets it."""
+
 RECENT_BATCHES_PER_PRODUCER = 5
 """How many batches back a retry of an idempotent producer is recognised (as many as may be in flight)."""
 
@@ -55,6 +62,9 @@ TRANSACTION_CALLS_WAITING_MAX = 10_000
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 DECOMPRESSION_RATIO_MAX = 100
 """How many times the largest batch a topic takes its records may be when decompressed."""
+
+RECORD_ERRORS_MAX = 1_000
+"""Records named in the refusal of a batch; it counts them all."""
 
 ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
 """A zstd window up to this size (what RFC 8878 asks of every decoder) does not count as decompressed."""

@@ -42,6 +42,10 @@ _GZIP_WINDOW_BITS = 31
 """zlib's way to ask for the gzip framing."""
 
 _GZIP_PIECE_BYTES = 1024 * 1024
+_GZIP_SOURCE_BYTES_MIN = 1024
+_GZIP_SOURCE_BYTES_MAX = 64 * 1024
+"""zlib copies what it was given and did not use: little at the beginning of a member, more if it goes on."""
+
 _ZSTD_LEVEL = 3
 
 _SCRATCH_BYTES = 1024 * 1024
@@ -109,7 +113,7 @@ def _compress_gzip(data: Buffer) -> bytes:
 def _decompress_gzip(data: Buffer, limit: int) -> bytes:
     pieces: list[bytes] = []
     room = limit
-    for piece in _inflate(bytes(data)):
+    for piece in _inflate(memoryview(data)):
         room -= len(piece)
         if room < 0:
             raise _too_large(Codec.GZIP, limit)
@@ -117,22 +121,20 @@ def _decompress_gzip(data: Buffer, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def _inflate(rest: bytes) -> Iterator[bytes]:
+def _inflate(data: memoryview) -> Iterator[bytes]:
     """All members of a gzip file, in pieces small enough that the limit is noticed in time."""
-    member = zlib.decompressobj(_GZIP_WINDOW_BITS)
+    member, position, source_bytes = zlib.decompressobj(_GZIP_WINDOW_BITS), 0, _GZIP_SOURCE_BYTES_MIN
     try:
-        while True:
-            piece = member.decompress(rest, _GZIP_PIECE_BYTES)
-            yield piece
+        while not member.eof or position < len(data):
             if member.eof:
-                rest = member.unused_data
-                if not rest:
-                    return
-                member = zlib.decompressobj(_GZIP_WINDOW_BITS)
-                continue
-            rest = member.unconsumed_tail
-            if not rest and not piece:
+                member, source_bytes = zlib.decompressobj(_GZIP_WINDOW_BITS), _GZIP_SOURCE_BYTES_MIN
+            source = data[position : position + source_bytes]
+            piece = member.decompress(source, _GZIP_PIECE_BYTES)
+            yield piece
+            if not source and not piece:
                 raise _malformed(Codec.GZIP, "it ends too early")
+            position += len(source) - len(member.unconsumed_tail) - len(member.unused_data)
+            source_bytes = min(2 * source_bytes, _GZIP_SOURCE_BYTES_MAX)
     except zlib.error as error:
         raise _malformed(Codec.GZIP, error) from error
 

@@ -52,18 +52,22 @@ def decode_records(
     header = header or read_header(batch_buffer, position)
     if not crc_matches(batch_buffer, header, position):
         raise CorruptBatchError(f"Batch at offset {header.base_offset} is incomplete or fails its checksum.")
-    data = _payload(batch_buffer, header, position, decompressed_bytes_max)
-    if header.record_count < 0 or header.record_count * RECORD_BYTES_MIN > len(data):
-        raise CorruptBatchError(f"Batch claims {header.record_count} records in {len(data)} bytes.")
+    data = open_payload(batch_buffer, header, position, decompressed_bytes_max=decompressed_bytes_max)
     try:
         return _decode_all(data, header)
     except IndexError as error:
         raise CorruptBatchError("A record ends beyond its batch.") from error
 
 
-def _payload(buffer: Buffer, header: BatchHeader, position: int, limit: int) -> bytes:
-    payload = memoryview(buffer)[position + HEADER_BYTES : position + header.size_bytes]
-    return decompress(header.codec, payload, limit) if header.codec else bytes(payload)
+def open_payload(
+    buffer: Buffer, header: BatchHeader, position: int = 0, *, decompressed_bytes_max: int
+) -> bytes:
+    """What the batch at ``position`` holds behind its header; room for as many records as it claims."""
+    stored = memoryview(buffer)[position + HEADER_BYTES : position + header.size_bytes]
+    data = decompress(header.codec, stored, decompressed_bytes_max) if header.codec else bytes(stored)
+    if header.record_count < 0 or header.record_count * RECORD_BYTES_MIN > len(data):
+        raise CorruptBatchError(f"Batch claims {header.record_count} records in {len(data)} bytes.")
+    return data
 
 
 def _decode_all(data: bytes, header: BatchHeader) -> list[Record]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
-from penstock.model.limits import DECOMPRESSED_BYTES_MAX, DECOMPRESSION_RATIO_MAX
+from penstock.model.limits import DECOMPRESSED_BYTES_MAX, DECOMPRESSION_RATIO_MAX, RECORD_ERRORS_MAX
 from penstock.records.batch import (
     CODEC_MASK,
     CONTROL_BIT,
@@ -31,6 +31,7 @@ from penstock.records.builder import build_batch
 from penstock.records.checksum import crc32c
 from penstock.records.compression import Codec
 from penstock.records.errors import CorruptBatchError, RecordError
+from penstock.records.keyless import keyless_records
 from penstock.records.record import NO_TIMESTAMP, RECORD_BYTES_MIN, Record, decode_records
 
 TIMESTAMP_UNLIMITED_MS = 2**63 - 1
@@ -163,14 +164,14 @@ def _mistimed(records: list[Record], allowed: range) -> tuple[tuple[int, str], .
 
 
 def _check_keys(buffer: Buffer, header: BatchHeader, rules: ProduceRules) -> None:
-    errors = tuple(
-        (index, "Compacted topic cannot accept a record without a key.")
-        for index, record in enumerate(_decode_produced(buffer, header, rules))
-        if record.key is None
-    )
+    count, errors = 0, []
+    for index in keyless_records(buffer, header, decompressed_bytes_max=rules.decompressed_bytes_max):
+        count += 1
+        if count <= RECORD_ERRORS_MAX:
+            errors.append((index, "Compacted topic cannot accept a record without a key."))
     if errors:
         raise RecordError(
-            ErrorCode.INVALID_RECORD, f"{len(errors)} records have no key on a compacted topic.", errors
+            ErrorCode.INVALID_RECORD, f"{count} records have no key on a compacted topic.", tuple(errors)
         )
 
 
