@@ -1,7 +1,12 @@
+from itertools import count
+
+import pytest
 from tests.storage.log_testing import DIRECTORY, fill, make_disk, make_log, open_log, read_all
 
+from penstock.model.errors import StorageError
 from penstock.storage.log import FilePiece
 from penstock.storage.log_config import LogConfig
+from penstock.storage.memory_filesystem import MemoryFileSystem
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=0, retention_ms=1_000, file_delete_delay_ms=50)
 
@@ -62,3 +67,33 @@ def test_segments_of_two_lives_of_a_log_that_have_the_same_names_are_removed_in_
     second.remove()
     assert not any(name.endswith(".deleted") for name in disk.list_directory(DIRECTORY))
     assert b"".join(batches).endswith(read_all(log))
+
+
+def fail_rename(disk: MemoryFileSystem, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """The disk refuses one rename, of those that find what they rename."""
+    rename, numbers = disk.rename, count()
+
+    def fail_or_rename(source: str, target: str) -> None:
+        if disk.exists(source) and next(numbers) == number:
+            raise StorageError("input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr(disk, "rename", fail_or_rename)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_renaming_that_failed_halfway_is_repeated_and_everything_is_removed(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = make_disk()
+    log = make_log(disk, CONFIG)
+    fill(log, 5, size=200)
+    job = log.expire(now=2_003, high_watermark=5)
+    assert job is not None
+    staying = {name for name in disk.list_directory(DIRECTORY) if name >= f"{3:020d}"}
+    fail_rename(disk, monkeypatch, number)
+    with pytest.raises(StorageError):
+        job.run()
+    job.run()
+    job.remove()
+    assert set(disk.list_directory(DIRECTORY)) == staying

@@ -1,5 +1,14 @@
 import pytest
-from tests.storage.log_testing import DIRECTORY, fill, make_batch, make_disk, make_log, open_log, put
+from tests.storage.log_testing import (
+    DIRECTORY,
+    fill,
+    make_batch,
+    make_disk,
+    make_log,
+    open_log,
+    put,
+    read_all,
+)
 
 from penstock.model.errors import FlushFailedError, InvariantError
 from penstock.storage.log_config import LogConfig
@@ -167,3 +176,17 @@ def test_failed_flush_of_the_job_is_raised_and_leaves_the_log_refusing() -> None
     assert log.begin_rewind() is None
     assert log.begin_flush() is None
     assert log.flushed_offset == log.log_end_offset == 1
+
+
+def test_preallocated_segment_is_trimmed_though_the_topic_no_longer_preallocates() -> None:
+    disk = make_disk()
+    log = make_log(disk, LogConfig(segment_bytes=400, preallocate=True))
+    batches = fill(log, 2, size=200)
+    assert disk.size(f"{DIRECTORY}/{1:020d}.log") == 400
+    log.configure(LogConfig(segment_bytes=400))
+    batches += fill(log, 1, size=200)
+    assert disk.size(f"{DIRECTORY}/{1:020d}.log") == len(batches[1])
+    disk.crash()
+    log = open_log(disk, LogConfig(segment_bytes=400), sealed_offset=len(batches), tail_bytes=0)
+    assert log.recovery_report.damage is None
+    assert read_all(log) == b"".join(batches)

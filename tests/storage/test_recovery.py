@@ -22,8 +22,10 @@ from penstock.records.control import TransactionMarker, build_transaction_marker
 from penstock.storage.log import Log
 from penstock.storage.log_config import LogConfig
 from penstock.storage.memory_filesystem import MemoryFileSystem
+from penstock.storage.memory_machine import MachineStopped
 
 CONFIG = LogConfig(segment_bytes=1_000, index_interval_bytes=0)
+LAZY = LogConfig(flush_messages=10_000)
 BATCH = len(make_batch(b"x" * 100))
 
 
@@ -442,7 +444,7 @@ def test_epoch_going_back_is_damage() -> None:
     assert log.log_end_offset == 1
 
 
-def test_log_start_beyond_the_end_is_damage() -> None:
+def test_log_start_beyond_the_end_is_damage_where_every_flush_is_durable() -> None:
     disk = make_disk()
     crashed(disk, 5)
     assert open_log(disk, CONFIG, log_start_offset=9).is_offline
@@ -511,3 +513,58 @@ def test_cut_that_only_the_page_cache_knows_is_durable_after_opening() -> None:
         assert log.log_end_offset == 2
         disk.power_loss()
         assert read_all(open_log(disk, recovery_point=2, sealed_offset=2)) == b"".join(batches[:2])
+
+
+def test_log_whose_start_was_above_all_that_was_durable_begins_anew_there() -> None:
+    for seed in range(20):
+        disk = make_disk(seed)
+        log = make_log(disk, LAZY)
+        for number in range(20):
+            put(log, make_batch(b"%d" % number))
+        job = log.begin_flush()
+        assert job is not None
+        job.run()
+        log.finish_flush(job)
+        assert log.recovery_point == 0
+        log.advance_log_start(20)
+        disk.power_loss()
+        log = open_log(disk, LAZY, log_start_offset=20)
+        assert log.recovery_report.damage is None
+        assert (log.log_start_offset, log.log_end_offset) == (20, 20)
+        batches = fill(log, 2)
+        disk.power_loss()
+        log = open_log(disk, LAZY, log_start_offset=20, tail_bytes=0)
+        assert read_all(log) == b"".join(batches)[: len(read_all(log))]
+        assert log.log_start_offset == 20
+
+
+def test_beginning_anew_at_the_start_may_be_interrupted() -> None:
+    for operation in range(1000):
+        disk = make_disk(operation)
+        put(make_log(disk, LAZY), make_batch(b"deleted", producer=(7, 0, 0)), leader_epoch=3)
+        disk.power_loss()
+        disk.stop_before(disk.operation_count + operation)
+        try:
+            open_log(disk, LAZY, log_start_offset=20)
+            is_done = True
+        except MachineStopped:
+            is_done = False
+        disk.power_loss()
+        log = open_log(disk, LAZY, log_start_offset=20)
+        assert log.recovery_report.damage is None
+        assert (log.log_start_offset, log.log_end_offset) == (20, 20)
+        assert log.leader_epochs.starts == ()
+        if is_done:
+            assert operation > 5
+            return
+
+
+def test_log_that_lost_what_was_durable_is_damaged_wherever_it_starts() -> None:
+    disk = make_disk()
+    log = make_log(disk)
+    fill(log, 10)
+    log.close()
+    disk.open(segment_path(0)).truncate(4 * BATCH)
+    assert open_log(disk, LAZY, sealed_offset=5, log_start_offset=8).is_offline
+    # What was reported stays damage until somebody decides.
+    assert open_log(disk, LAZY, log_start_offset=8).is_offline

@@ -10,7 +10,7 @@ from penstock.model.errors import InvariantError
 from penstock.storage import offset_index, time_index
 from penstock.storage.cleanable_part import CleanablePart, CompactionRules, cleanable_part
 from penstock.storage.cleaned_segment import CleanedSegment
-from penstock.storage.compacted_offset import UNKNOWN_GAPS, Gaps
+from penstock.storage.compacted_offset import UNKNOWN_GAPS, Gaps, GapsWidening
 from penstock.storage.compaction import Compaction, CompactionOrder, NewestBatch
 from penstock.storage.log_config import FOREVER_MS
 from penstock.storage.maintained_log import MaintainedLog
@@ -130,8 +130,6 @@ class CompactedLog(MaintainedLog):
     def enter_swap(self, swap: SegmentSwap) -> None:
         """The swap is decided on disk: from now on readers get the new segment."""
         self._check_swap(swap)
-        if swap.gaps is not None:
-            self._gaps = swap.gaps
         self._segments.replace(swap.old_segments, swap.cleaned.segment)
         self._snapshot_offsets.difference_update(segment.base_offset for segment in swap.old_segments)
         self._reader.forget()
@@ -220,14 +218,17 @@ class CompactedLog(MaintainedLog):
             max_lag_ms=self.config.max_compaction_lag_ms,
         )
 
-    def _wider_gaps(self, end_offset: int) -> Gaps | None:
+    def _wider_gaps(self, end_offset: int) -> GapsWidening | None:
         """Where the disk must allow gaps before a swap; None when it does already."""
         if self._compaction is not None:
             # Once for all groups of the pass.
             end_offset = max(end_offset, self._compaction.order.segments[-1].next_offset)
-        if self._gaps == UNKNOWN_GAPS:
-            return Gaps(self.flushed_offset, self.flushed_offset)
-        return self._gaps._replace(below=end_offset) if end_offset > self._gaps.below else None
+        known = self._gaps.known
+        if known == UNKNOWN_GAPS:
+            return GapsWidening(self._gaps, Gaps(self.flushed_offset, self.flushed_offset))
+        if end_offset <= known.below:
+            return None
+        return GapsWidening(self._gaps, known._replace(below=end_offset))
 
     def _check_swap(self, swap: SegmentSwap) -> None:
         if self._swap is not swap:

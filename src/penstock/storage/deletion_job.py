@@ -48,10 +48,11 @@ class DeletionJob:
         return sum(segment.size for segment in self._segments)
 
     def run(self) -> None:
-        """Rename the files, oldest segment first, durably. Blocks."""
+        """Rename the files, oldest segment first, durably; after a failure it can be repeated. Blocks."""
         for segment in self._segments:
-            paths = [*segment_paths(segment), snapshot_path(self._directory, segment.base_offset)]
-            self._paths += rename_to_deleted(self._filesystem, paths)
+            for path in (*segment_paths(segment), snapshot_path(self._directory, segment.base_offset)):
+                # One by one: what has its new name already is not found again.
+                self._paths += rename_to_deleted(self._filesystem, [path])
         self._filesystem.sync_directory(self._directory)
 
     def remove(self) -> None:

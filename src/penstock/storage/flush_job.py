@@ -10,6 +10,7 @@ broken in it is damage.
 from collections.abc import Sequence
 
 from penstock.storage.atomic_file import replace_file
+from penstock.storage.compacted_offset import GapsWidening
 from penstock.storage.filesystem import BytesLike, File, FileSystem
 from penstock.storage.segment import Segment
 from penstock.storage.sparse_index import IndexWrite
@@ -74,7 +75,15 @@ class SegmentClosing:
 class FlushJob:
     """One log's writes and their flush; ``run`` is both, and both may be called on any thread."""
 
-    __slots__ = ("_directory", "_filesystem", "_preallocated_bytes", "is_durable", "record_count", "writes")
+    __slots__ = (
+        "_directory",
+        "_filesystem",
+        "_gaps",
+        "_preallocated_bytes",
+        "is_durable",
+        "record_count",
+        "writes",
+    )
 
     def __init__(
         self,
@@ -85,9 +94,12 @@ class FlushJob:
         is_durable: bool,
         record_count: int,
         preallocated_bytes: int,
+        gaps: GapsWidening | None = None,
     ) -> None:
         self._filesystem = filesystem
         self._directory = directory
+        # To be written down first: without it the next start takes the gaps between the batches for damage.
+        self._gaps = gaps
         self._preallocated_bytes = preallocated_bytes
         #: One per segment, oldest first, never empty.
         self.writes = writes
@@ -108,9 +120,9 @@ class FlushJob:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it only adds to one file: no segment is created or put aside."""
+        """Whether it only adds to one file: no segment is created or put aside, and nothing comes first."""
         write = self.writes[0]
-        return len(self.writes) == 1 and not write.creates and write.closing is None
+        return len(self.writes) == 1 and not write.creates and write.closing is None and self._gaps is None
 
     @property
     def flush_descriptor(self) -> int | None:
@@ -125,6 +137,8 @@ class FlushJob:
 
     def write(self) -> None:
         """Put the batches into the files, creating and putting aside segments as needed."""
+        if self._gaps is not None:
+            self._gaps.run()
         for write in self.writes:
             file = self._create(write) if write.creates else write.file
             assert file is not None
@@ -146,7 +160,8 @@ class FlushJob:
         return write.file
 
     def _close(self, write: SegmentWrite, closing: SegmentClosing, file: File) -> None:
-        if self._preallocated_bytes:
+        # The segment may have been preallocated though the topic no longer asks for that.
+        if file.size() > write.end_position:
             file.truncate(write.end_position)
         file.flush()
         for index_write in closing.index_writes:

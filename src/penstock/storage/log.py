@@ -48,13 +48,15 @@ from penstock.records.control import TransactionMarker, decode_transaction_marke
 from penstock.storage.append_result import NO_LOG_APPEND_TIME, AppendResult
 from penstock.storage.atomic_file import replace_file
 from penstock.storage.checkpoint_job import CheckpointJob
+from penstock.storage.compacted_offset import NO_GAPS_AT_ALL, UNKNOWN_GAPS, Gaps
 from penstock.storage.deletion_job import DeletionJob
 from penstock.storage.filesystem import FileSystem, join_path, parent_directory
 from penstock.storage.flush_job import FlushJob
 from penstock.storage.log_config import LogConfig
 from penstock.storage.log_reader import FilePiece, LogSlice, MemoryPiece
 from penstock.storage.partition_metadata import PARTITION_METADATA, partition_metadata_content
-from penstock.storage.recovery import RecoveryHints, open_files
+from penstock.storage.recovery import open_files
+from penstock.storage.recovery_hints import RecoveryHints
 from penstock.storage.repair_job import RepairJob
 from penstock.storage.repaired_log import RepairedLog
 from penstock.storage.replay import aborted_by, replay_producer
@@ -202,12 +204,27 @@ class Log(RepairedLog):
             raise self._producers_unknown()
         if leader_epoch != self.leader_epochs.latest_epoch:
             self.leader_epochs.assign(leader_epoch, base_offset)
+        has_gap = base_offset > writer.end_offset
         last_offset = writer.add(batch, header, base_offset)
+        if has_gap:
+            self._take_gap(base_offset)
         if has_producer:
             aborted = replay_producer(self.producers, header, lambda: batch)
             if aborted is not None:
                 writer.active.transaction_index.add(aborted)
         return last_offset
+
+    def _take_gap(self, base_offset: int) -> None:
+        """What came before the batch was compacted away at its leader, whatever the topic's policy is by now.
+
+        The batch begins a segment or follows another in one, so there is never a gap where segments join. But
+        where nobody knows the gaps so far, what is written down has to allow those too.
+        """
+        self._writer.allow_gap_before(base_offset)
+        if self._gaps.lacks(base_offset):
+            joints_below = base_offset if self._gaps.known == UNKNOWN_GAPS else 0
+            gaps = Gaps(base_offset + 1, joints_below)
+            self._new_gaps = gaps.joined(self._new_gaps or NO_GAPS_AT_ALL)
 
     def _check_marker(self, batch: WritableBuffer) -> TransactionMarker | None:
         marker = decode_transaction_marker(batch)

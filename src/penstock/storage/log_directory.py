@@ -35,7 +35,7 @@ from penstock.storage.log_deletion import DeletedLog, DeleteJob, RemovalJob
 from penstock.storage.log_loading import LoadContext, LoadJob, LogLoad, LogSpec, log_file_sizes
 from penstock.storage.meta_properties import MetaProperties
 from penstock.storage.partition_directory import deleted_name
-from penstock.storage.recovery import RecoveryHints
+from penstock.storage.recovery_hints import RecoveryHints
 from penstock.storage.seal import SEAL_FILE, Seal, SealKey
 from penstock.storage.tail_cache import TailCache
 

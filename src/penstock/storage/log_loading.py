@@ -23,7 +23,7 @@ from penstock.storage.partition_metadata import (
     partition_metadata_content,
     read_partition_metadata,
 )
-from penstock.storage.recovery import RecoveryHints
+from penstock.storage.recovery_hints import RecoveryHints
 from penstock.storage.segment import LOG_SUFFIX, file_name
 from penstock.storage.tail_cache import TailCache
 

@@ -112,6 +112,10 @@ class LogWriter:
         self.pending_records += header[12]
         return last_offset
 
+    def allow_gap_before(self, base_offset: int) -> None:
+        """Let the active segment lack offsets up to the batch it was just given."""
+        self.active.gaps_below = max(self.active.gaps_below, base_offset + 1)
+
     def roll(self) -> None:
         """Put the active segment aside and go on with a new one; files follow with the next job."""
         old = self.active

@@ -8,6 +8,7 @@ a time.
 from penstock.model.errors import FlushFailedError, InvariantError, StorageError
 from penstock.model.ids import Millis, Offset
 from penstock.storage.checkpoint_job import CheckpointJob, Snapshot
+from penstock.storage.compacted_offset import Gaps, GapsWidening
 from penstock.storage.compaction import Compaction
 from penstock.storage.deletion_job import DeletionJob
 from penstock.storage.derived_state import LogBorder
@@ -29,6 +30,8 @@ class MaintainedLog(ReadableLog):
     # Records that are written but not flushed, where the topic allows that.
     _unflushed_records = 0
     _flush_job: FlushJob | None = None
+    # Gaps between batches that no job has taken yet, where the disk does not say that there may be any.
+    _new_gaps: Gaps | None = None
     _checkpoint_job: CheckpointJob | None = None
     _checkpoint_is_due = True
     # Compaction: the pass under way, and a group whose files are on their way to their final names.
@@ -63,6 +66,7 @@ class MaintainedLog(ReadableLog):
         is_due = durably or self._unflushed_records + records >= self.config.flush_messages
         if not self._writer.is_dirty and not (durably and self.recovery_point < self.flushed_offset):
             return None
+        gaps, self._new_gaps = self._new_gaps, None
         self._flush_job = FlushJob(
             self._filesystem,
             self.directory,
@@ -70,6 +74,7 @@ class MaintainedLog(ReadableLog):
             is_durable=is_due,
             record_count=records,
             preallocated_bytes=self.config.segment_bytes if self.config.preallocate else 0,
+            gaps=None if gaps is None else GapsWidening(self._gaps, gaps),
         )
         return self._flush_job
 
@@ -106,6 +111,7 @@ class MaintainedLog(ReadableLog):
                 write.file.close()
         self._refusal = str(error)
         self._unborn_segments += tuple(self._writer.discard())
+        self._new_gaps = None
         self._reader.forget()
         self.leader_epochs.truncate_end(self.flushed_offset)
         self._needs_rewind = not isinstance(error, FlushFailedError)

@@ -10,6 +10,7 @@ from operator import attrgetter
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError
 from penstock.model.ids import Millis, Offset, TopicPartition
+from penstock.storage.compacted_offset import GapsFile
 from penstock.storage.damage_report import Damage
 from penstock.storage.derived_state import read_aborted
 from penstock.storage.filesystem import FileSystem
@@ -62,7 +63,7 @@ class ReadableLog:
         self._filesystem = filesystem
         self._opened_at = now
         # What the disk knows of gaps.
-        self._gaps = opened.gaps
+        self._gaps = GapsFile(filesystem, directory, opened.gaps)
         self._snapshot_offsets = opened.snapshot_offsets
         self._segments = Segments(opened.segments)
         self._tail = (TailCache(TAIL_BYTES_DEFAULT) if tail_cache is None else tail_cache).tail()

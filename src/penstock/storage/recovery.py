@@ -10,6 +10,10 @@ lies beside the segment (``<base offset>.corrupt``) until an operator decides. T
 copy, and a log with a silent hole is worse than one that says what it lost.
 
 Segments below the recovery point are only measured; their batches are checked when they are first read.
+
+With ``flush.messages`` above 1 a log's start may lie above all that was durable: what was never flushed can
+be read and deleted. If a power loss then leaves less than the start, nothing that anybody may read is left,
+and the log begins anew at its start.
 """
 
 from contextlib import suppress
@@ -34,30 +38,12 @@ from penstock.storage.leftovers import tidy_directory
 from penstock.storage.log_config import LogConfig
 from penstock.storage.producer_snapshot import snapshot_path
 from penstock.storage.producer_state import ProducerStates
+from penstock.storage.recovery_hints import RecoveryHints
 from penstock.storage.replay import replay_producer
+from penstock.storage.restart_job import RestartJob
 from penstock.storage.segment import Segment, file_name
 from penstock.storage.segment_end import SegmentEnd, find_end, rebuild_segment, resume_segment
 from penstock.storage.torn_tail import TailVerdict, judge_tail
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecoveryHints:
-    """What the data directory remembers of the log."""
-
-    recovery_point: int = 0
-    """Everything below was durable."""
-    clean: bool = False
-    """Whether the last process stopped in order; then the log ends at the recovery point."""
-    sealed_offset: int | None = None
-    """Everything below was durable too; kept more closely than the recovery point."""
-    log_start_offset: int = 0
-    cleaned_offset: int = 0
-    """Everything below has been compacted."""
-
-    @property
-    def durable_offset(self) -> int:
-        """What must be there."""
-        return max(self.recovery_point, self.sealed_offset or 0, self.log_start_offset)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,6 +123,10 @@ class _Opening:
     def _log_start_offset(self) -> int:
         return max(self._hints.log_start_offset, self._segments[0].base_offset)
 
+    @property
+    def _preallocated_bytes(self) -> int:
+        return self._config.segment_bytes if self._config.preallocate else 0
+
     def _find_gaps(self) -> None:
         """See where offsets may be missing; in a log without batches, nowhere yet."""
         is_empty = len(self._segments) == 1 and self._segments[0].size == 0
@@ -153,8 +143,7 @@ class _Opening:
 
     def _first_segment(self) -> Segment:
         segment = self._segment(self._hints.log_start_offset, is_new=True)
-        preallocated = self._config.segment_bytes if self._config.preallocate else 0
-        segment.adopt(create_segment_file(self._filesystem, segment.path(), preallocated))
+        segment.adopt(create_segment_file(self._filesystem, segment.path(), self._preallocated_bytes))
         self._filesystem.sync_directory(self._directory)
         return segment
 
@@ -218,11 +207,15 @@ class _Opening:
                     break
                 end = SegmentEnd(0, segment.base_offset, end.last)
             end = self._recover_segment(segment, end, has_successor=at + 1 < len(self._segments))
-        if self._report.damage is None and end.next_offset < self._hints.durable_offset:
-            reason = f"the log ends at {end.next_offset}, but was durable up to {self._hints.durable_offset}"
+        durable_offset = self._hints.durable_offset(self._config)
+        if self._report.damage is None and end.next_offset < durable_offset:
+            reason = f"the log ends at {end.next_offset}, but was durable up to {durable_offset}"
             self._found_damage(self._segments[-1], BadBatch(end.position, end.next_offset, reason))
         if self._report.damage is not None:
             self._write_damage_report(self._report.damage)
+            return
+        if end.next_offset < self._hints.log_start_offset and not self._damages_before:
+            self._begin_anew()
             return
         # So may the length: what a dead process cut off could come back.
         active = self._segments[-1]
@@ -232,6 +225,18 @@ class _Opening:
             remove_leader_epochs(self._filesystem, self._directory)
             self._filesystem.sync_directory(self._directory)
             self._epochs.file_was_removed()
+
+    def _begin_anew(self) -> None:
+        """All that is left had been deleted: let the log be empty, at its start."""
+        first = self._segment(self._hints.log_start_offset, is_new=True)
+        job = RestartJob(self._filesystem, first, self._segments, preallocated_bytes=self._preallocated_bytes)
+        job.run()
+        job.enter()
+        self._segments = [first]
+        self._find_gaps()
+        self._epochs = LeaderEpochs()
+        self._producers = ProducerStates()
+        self._snapshot_offsets.clear()
 
     def _check_joints(self, number: int) -> None:
         """See that no segment is missing between older ones; inside them, nobody looks yet."""
@@ -299,7 +304,7 @@ class _Opening:
             segment.file,
             bad,
             size=size,
-            durable_offset=self._hints.durable_offset,
+            durable_offset=self._hints.durable_offset(self._config),
             has_successor=has_successor,
         )
         if verdict is TailVerdict.DAMAGED or (verdict is TailVerdict.TORN and self._damages_before):

@@ -10,7 +10,7 @@ Four steps (disk rule 43), each repeatable by the next start:
 """
 
 from penstock.storage.cleaned_segment import CleanedSegment
-from penstock.storage.compacted_offset import Gaps, write_gaps
+from penstock.storage.compacted_offset import GapsWidening
 from penstock.storage.deletion_job import rename_to_deleted, segment_paths
 from penstock.storage.filesystem import FileSystem, PathMissingError
 from penstock.storage.leftovers import CLEANED_SUFFIX, SWAP_SUFFIX
@@ -40,7 +40,7 @@ class SegmentSwap:
         cleaned: CleanedSegment,
         old_segments: list[Segment],
         *,
-        gaps: Gaps | None,
+        gaps: GapsWidening | None,
         delay_ms: int,
     ) -> None:
         self._filesystem = filesystem
@@ -59,7 +59,7 @@ class SegmentSwap:
     def commit(self) -> None:
         """Decide, durably, that the new segment takes the place of the old ones."""
         if self.gaps is not None:
-            write_gaps(self._filesystem, self._directory, self.gaps)
+            self.gaps.run()
         for suffix in INDEX_SUFFIXES:
             self._rename(suffix + CLEANED_SUFFIX, suffix + SWAP_SUFFIX)
         self._filesystem.sync_directory(self._directory)

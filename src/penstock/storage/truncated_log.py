@@ -12,7 +12,7 @@ Before each cut the data directory must have lowered, durably, what it remembers
 from penstock.model.errors import InvariantError
 from penstock.storage.batch_scan import GAPS_ANYWHERE, NO_GAPS
 from penstock.storage.compacted_log import CompactedLog
-from penstock.storage.compacted_offset import NO_GAPS_AT_ALL
+from penstock.storage.compacted_offset import NO_GAPS_AT_ALL, GapsFile
 from penstock.storage.producer_state import ProducerStates
 from penstock.storage.repair_job import RepairJob
 from penstock.storage.restart_job import RestartJob
@@ -153,7 +153,8 @@ class TruncatedLog(CompactedLog):
         self.producers = self._writer.producers = ProducerStates()
         self.leader_epochs.truncate_end(0)
         self._snapshot_offsets = set()
-        self._gaps = NO_GAPS_AT_ALL
+        self._gaps = GapsFile(self._filesystem, self.directory, NO_GAPS_AT_ALL)
+        self._new_gaps = None
         self.log_start_offset = self.flushed_offset = self.recovery_point = offset
         self.cleaned_offset = min(self.cleaned_offset, offset)
         return RestartJob(self._filesystem, first, dropped, preallocated_bytes=preallocated_bytes)
