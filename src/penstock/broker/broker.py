@@ -245,7 +245,7 @@ class Broker(BrokerDisk):
         # Nothing else touches the logs any more, so each may be closed on whichever thread is free.
         logs = list(self.log_directory.logs.values())
         await asyncio.gather(*(self.workers.call(log.close) for log in logs))
-        await self.workers.call(self._close_directory)
+        await self.workers.call(self.close_directory)
         self.workers.stop()
         if self._kernel_flusher is not None:
             self._kernel_flusher.close()
@@ -362,6 +362,7 @@ class Broker(BrokerDisk):
             tail_cache=self.tail_cache,
             clock=self.clock,
             cleaner=self.cleaner,
+            upkeep=self.upkeep,
             replication=self.replication,
         )
         await self.partitions.load(image, self.config)
@@ -396,10 +397,3 @@ class Broker(BrokerDisk):
 
     def _address_of(self, node_id: NodeId) -> Address | None:
         return self.quorum.addresses.address_of(node_id)
-
-    def _close_directory(self) -> None:
-        self.log_directory.close(
-            self.clock.wall_ms(),
-            high_watermarks=self.high_watermarks(),
-            broker_epoch=self.membership.epoch,
-        )

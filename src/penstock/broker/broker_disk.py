@@ -3,10 +3,13 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import cached_property
 
 from penstock.broker.clock import Clock
 from penstock.broker.control.following import ImageFollower
+from penstock.broker.control.membership import Membership
 from penstock.broker.flusher import Flusher
+from penstock.broker.log_upkeep import LogUpkeep
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
 from penstock.broker.quorum.quorum import Quorum
@@ -16,7 +19,6 @@ from penstock.broker.workers import BlockingWorkers
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError, CorruptLogError, FlushFailedError, StorageError
 from penstock.model.ids import Offset, TopicPartition
-from penstock.storage.log import DeletionJob, Log
 from penstock.storage.log_directory import LogDirectory
 
 logger = logging.getLogger(__name__)
@@ -39,6 +41,12 @@ class BrokerDisk:
     follower: ImageFollower
     partitions: Partitions
     replicas: Replicas
+    membership: Membership
+
+    @cached_property
+    def upkeep(self) -> LogUpkeep:
+        """What looks after single logs."""
+        return LogUpkeep(self)
 
     def check_writable(self) -> None:
         """Raise KAFKA_STORAGE_ERROR while the disk has too little room."""
@@ -56,37 +64,7 @@ class BrokerDisk:
     async def checkpoint_derived_files(self) -> None:
         """Write the index entries and leader epochs that are only in memory yet."""
         for log in list(self.log_directory.logs.values()):
-            job = log.begin_checkpoint()
-            if job is None:
-                continue
-            try:
-                await self.workers.call(job.run)
-            except StorageError as error:
-                log.fail_checkpoint(job)
-                if isinstance(error, FlushFailedError) or not self._is_deleted(log):
-                    raise
-            else:
-                log.finish_checkpoint(job)
-
-    def _is_deleted(self, log: Log) -> bool:
-        """Whether a log's files may be gone because its topic, or this replica of it, is."""
-        return self.log_directory.logs.get(log.topic_partition) is not log
-
-    async def expire(self, partition: Partition) -> None:
-        """Roll and expire one partition's segments."""
-        job = partition.expire(self.clock.wall_ms())
-        if job is None:
-            return
-        await self.checkpoint()  # the log's beginning is on disk before files go
-        await self.workers.call(job.run)
-        self.loop.call_later(job.delay_ms / 1000, self._remove_segments, job)
-        logger.info(
-            "segments expired",
-            extra={"partition": str(partition), "log_start_offset": partition.log.log_start_offset},
-        )
-
-    def _remove_segments(self, job: DeletionJob) -> None:
-        self.tasks.start(self.workers.call(job.remove), name="remove expired segments")
+            await self.upkeep.write_derived_files(log)
 
     def disk_is_full(self) -> None:
         """A write found no room: refuse producers from now on, and let metadata have the reserve."""
@@ -105,17 +83,10 @@ class BrokerDisk:
         """There is room: logs that had to give up a write may go on."""
         for log in list(self.log_directory.logs.values()):
             if log is not self.quorum.log:
-                await self._rewind(log)
+                await self.upkeep.rewind(log)
         await self.quorum.write_again()
         if self.partitions.is_incomplete:
             await self.follower.follow_again()
-
-    async def _rewind(self, log: Log) -> None:
-        job = log.begin_rewind()
-        if job is not None:
-            await self.workers.call(job.run)
-            log.finish_rewind(job)
-            logger.info("log takes appends again", extra={"partition": str(log.topic_partition)})
 
     def report_corruption(self, partition: Partition, error: CorruptLogError) -> None:
         """Damaged data was asked for: say so; whoever asked is answered with an error."""
@@ -137,3 +108,11 @@ class BrokerDisk:
             TopicPartition(partition.topic, partition.index): Offset(partition.high_watermark)
             for partition in self.replicas
         }
+
+    def close_directory(self) -> None:
+        """Write down, in good order, how far everything is: the last thing a broker does. Blocks."""
+        self.log_directory.close(
+            self.clock.wall_ms(),
+            high_watermarks=self.high_watermarks(),
+            broker_epoch=self.membership.epoch,
+        )

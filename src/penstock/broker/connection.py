@@ -247,6 +247,8 @@ class Connection(asyncio.BufferedProtocol):
         """
         if self._transport is not None and not self._transport.is_closing():
             self.has_hung_up = True
+            if self._outbox is not None:
+                self._outbox.discard()  # what had no turn before the time was up
             self._transport.write_eof()
 
     def close(self, reason: str) -> None:

@@ -29,10 +29,13 @@ class Housekeeping:
         self._was_low = False
         #: Partitions seen with written but unflushed records, and when first.
         self._unflushed_since: dict[Partition, float] = {}
+        #: Partitions that could not be expired when that was last tried; it was logged the first time.
+        self._unexpired: dict[Partition, None] = {}
         self._duties: tuple[Callable[[], Awaitable[None]], ...] = (
             self._watch_disk,
             self._seal,
             self._flush_by_age,
+            self._write_derived_files,
             self._checkpoint,
             self._expire,
             self._remove_deleted,
@@ -42,8 +45,12 @@ class Housekeeping:
         """Do all duties, again and again, for ever."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            for duty in self._duties:
-                await self._attempt(duty)
+            await self.tick()
+
+    async def tick(self) -> None:
+        """Do all duties once."""
+        for duty in self._duties:
+            await self._attempt(duty)
 
     async def _attempt(self, duty: Callable[[], Awaitable[None]]) -> None:
         """A duty that fails is tried again with the next tick, unless the disk failed to flush."""
@@ -98,21 +105,50 @@ class Housekeeping:
             else:
                 self._unflushed_since[partition] = since
 
+    async def _write_derived_files(self) -> None:
+        """A duty of its own: the checkpoint after it may rest on the disk's reserve, and these may not."""
+        if self._is_checkpoint_due():
+            await self._broker.checkpoint_derived_files()
+
     async def _checkpoint(self) -> None:
-        broker = self._broker
-        if broker.log_directory.is_checkpoint_due(broker.clock.wall_ms()):
-            await broker.checkpoint_derived_files()
-            await broker.checkpoint()
+        if self._is_checkpoint_due():
+            await self._broker.checkpoint()
+
+    def _is_checkpoint_due(self) -> bool:
+        return self._broker.log_directory.is_checkpoint_due(self._broker.clock.wall_ms())
 
     async def _expire(self) -> None:
-        """Roll segments that are old enough, and drop those that nobody may read any more."""
+        """Roll segments that are old enough, and drop those that nobody may read any more.
+
+        What could not be deleted is tried again at once, without waiting for the next round.
+        """
         broker = self._broker
-        interval = broker.config.integer("log.retention.check.interval.ms") / 1000
-        if broker.clock.monotonic() - self._expired_at < interval:
-            return
-        self._expired_at = broker.clock.monotonic()
-        for partition in list(broker.replicas):
-            await broker.expire(partition)
+        due = list(broker.replicas) if self._is_expiry_due() else broker.upkeep.unfinished
+        for partition in due:
+            await self._expire_partition(partition)
+        self._unexpired = {each: None for each in self._unexpired if each.gone is None}
+
+    def _is_expiry_due(self) -> bool:
+        now = self._broker.clock.monotonic()
+        interval = self._broker.config.integer("log.retention.check.interval.ms") / 1000
+        if now - self._expired_at < interval:
+            return False
+        self._expired_at = now
+        return True
+
+    async def _expire_partition(self, partition: Partition) -> None:
+        """One whose files cannot be read or renamed must not keep the others from being expired."""
+        try:
+            await self._broker.upkeep.expire(partition)
+        except FlushFailedError:
+            raise
+        except StorageError as error:
+            if partition not in self._unexpired:
+                self._unexpired[partition] = None
+                facts = {"partition": str(partition), "reason": str(error)}
+                logger.error("segments cannot be expired yet", extra=facts)
+        else:
+            self._unexpired.pop(partition, None)
 
     async def _remove_deleted(self) -> None:
         broker = self._broker

@@ -82,16 +82,14 @@ class Partition:
         self.is_being_cut = False
         #: Why this replica copies no more, though it should; until it gets another leader.
         self.failure: str | None = None
-        #: When it was last reported that the disk does not hand it over.
-        self.unreadable_told_at = -math.inf
+        self.unreadable_told_at = -math.inf  # when it was last reported that the disk does not hand it over
         self.waiters = PartitionWaiters()
         self._beginnings = LogBeginnings()
         #: What is answered to those who still find it, once it is gone from this broker.
         self.gone: ErrorCode | None = None
         #: Whether only brokers write to it.
         self.is_internal = topic in INTERNAL_TOPICS
-        #: Of transactional batches; there once the first has come.
-        self.verifications: PartitionVerifications | None = None
+        self.verifications: PartitionVerifications | None = None  # there once a transactional batch has come
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.index}"
@@ -349,7 +347,7 @@ class Partition:
 
     def expire(self, now: Millis) -> DeletionJob | None:
         """Roll, and take out segments that retention lets go; a follower lets go what its leader has."""
-        if self.is_being_cut:
+        if self.is_being_cut or self.gone is not None:
             return None
         self.log.roll_if_due(now)
         before = self.log.log_start_offset

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from penstock.broker.cleaner import Cleaner
 from penstock.broker.clock import Clock
 from penstock.broker.flusher import Flusher
+from penstock.broker.log_upkeep import LogUpkeep
 from penstock.broker.partition import Partition
 from penstock.broker.partition_role import PartitionSurroundings, role_news
 from penstock.broker.replicas import Replicas
@@ -58,6 +59,7 @@ class Partitions:
         tail_cache: TailCache,
         clock: Clock,
         cleaner: Cleaner,
+        upkeep: LogUpkeep,
         replication: Replication,
     ) -> None:
         self._node_id = node_id
@@ -68,6 +70,7 @@ class Partitions:
         self._tail_cache = tail_cache
         self._clock = clock
         self._cleaner = cleaner
+        self._upkeep = upkeep
         self._replication = replication
         self._around = PartitionSurroundings(
             node_id=node_id, flusher=flusher, on_flushed=directory.record_flushed, orders=replication
@@ -158,6 +161,7 @@ class Partitions:
         await self._replication.release(gone)
         await self._cleaner.release(gone)
         await self._flusher.release(gone)
+        await self._upkeep.release(gone)  # last: it goes on with every log that is in the directory
         names = [TopicPartition(partition.topic, partition.index) for partition in gone]
         job = self._directory.begin_delete(names, self._clock.wall_ms())
         await self._workers.call(job.run)

@@ -153,7 +153,7 @@ class ThreadHome:
         await thread.settle(broker)
         for _ in range(EXPIRY_ROUNDS):
             for partition in list(broker.replicas):
-                await broker.expire(partition)
+                await broker.upkeep.expire(partition)
             await thread.settle(broker)
 
     def _started(self) -> BrokerThread:

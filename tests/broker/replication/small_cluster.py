@@ -15,6 +15,7 @@ from penstock.broker.deadlines import Deadlines
 from penstock.broker.dispatch import Dispatch
 from penstock.broker.fetch_sessions import FetchSessions
 from penstock.broker.flusher import Flusher
+from penstock.broker.log_upkeep import LogUpkeep
 from penstock.broker.partition import Partition
 from penstock.broker.partitions import Partitions
 from penstock.broker.peers.address import Address
@@ -111,6 +112,7 @@ class Node:
         self.fetch_sessions = FetchSessions(100, lambda: stream.getrandbits(30))
         broker = cast(Broker, self)
         self.cleaner = Cleaner(broker)
+        self.upkeep = LogUpkeep(broker)
         self.replication = Replication(broker)
         self.server = Server(self.config, Dispatch(broker), self.clock)
         self.peers = Peers(
@@ -146,6 +148,7 @@ class Node:
             tail_cache=TailCache(1 << 20),
             clock=self.clock,
             cleaner=self.cleaner,
+            upkeep=self.upkeep,
             replication=self.replication,
         )
         self.image = self._followed = self.cluster.image

@@ -56,7 +56,8 @@ class BusyProducer:
     @staticmethod
     async def release(client: Client, number: int) -> None:
         """End what one of them left open, as its successor would."""
-        assert await Producer(client, f"busy-{number}").init() == ErrorCode.NONE
+        code = ErrorCode(await Producer(client, f"busy-{number}").init())
+        assert code == ErrorCode.NONE, code.name
 
     async def _work(self, client: Client) -> None:
         producer = Producer(client, f"busy-{self._number}", is_second=self._number % 2 == 1)

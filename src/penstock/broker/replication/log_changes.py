@@ -77,6 +77,7 @@ class LogChanges:
         await self._run(partition, lowered.run)
         await self._wait_idle(partition)
         job = log.begin_restart(offset)
+        self._broker.upkeep.forget_expired(partition)  # they may have the new segment's name
         await self._run(partition, job.run)
         log.finish_restart(job)
         self._broker.log_directory.finish_lower(lowered)
@@ -97,9 +98,10 @@ class LogChanges:
         )
 
     async def _wait_idle(self, partition: Partition) -> None:
-        """The cleaner lets go when it is told to; a flush or a checkpoint is over soon."""
+        """The cleaner lets go when it is told to; a flush, a checkpoint or an expiry is over soon."""
         while True:
             await self._broker.cleaner.release([partition])
+            await self._broker.upkeep.wait_idle([partition.log])
             if not partition.log.is_busy:
                 return
             await asyncio.sleep(BUSY_SECONDS)
