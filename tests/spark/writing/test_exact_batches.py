@@ -179,6 +179,15 @@ def test_a_decided_batch_whose_rows_are_gone_and_that_timed_out_is_named(
     assert committed(broker, topic) == []
 
 
+def test_what_a_dead_run_had_begun_of_the_next_batch_does_not_hide_what_became_of_this_one(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    run.write(0)
+    run.write_tasks(1)
+    run.restarted("second").write(1)
+    assert committed(broker, topic) == run.expected(0, 1)
+
+
 def test_the_transactions_of_a_batch_are_forgotten_when_a_later_run_has_seen_them_committed(
     broker: Broker, topic: str, run: Run
 ) -> None:

@@ -56,8 +56,15 @@ class BatchParts:
         return lost
 
     def complete(self, parts: Sequence[Part]) -> list[Part]:
-        """What ``commit`` does, for parts of which most are committed: one look finds those that are not."""
-        ended = self._producers([part.task for part in parts], _COMMITTED) or {}
+        """What ``commit`` does, for parts of which most are committed: one look finds those that are not.
+
+        A run that died while it wrote the next batch has left transactions open under the same ids. They hide
+        what became of the parts, and are nobody's any more: they are aborted.
+        """
+        tasks = [part.task for part in parts]
+        ended = self._producers(tasks, _COMMITTED) or {}
+        open_now = self._producers(tasks, _ONGOING) or {}
+        self._fence(part.task for part in parts if open_now.get(part.task, part.producer) != part.producer)
         return self.commit(part for part in parts if ended.get(part.task) != part.producer)
 
     def abort(self, parts: Iterable[Part]) -> None:
