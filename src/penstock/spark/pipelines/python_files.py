@@ -21,7 +21,9 @@ class CurrentSession:
     def __getattr__(self, name: str) -> Any:
         from pyspark.sql import SparkSession
 
-        session = SparkSession.getActiveSession()
+        from penstock.spark.pipelines.python_steps import session_of_pipeline
+
+        session = session_of_pipeline() or SparkSession.getActiveSession()
         if session is None:
             raise AttributeError(
                 f"There is no Spark yet when a pipeline file is read; use spark.{name} inside a decorated "

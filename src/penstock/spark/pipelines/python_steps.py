@@ -18,7 +18,7 @@ from penstock.spark.pipelines.problems import PipelineFileError, Place, Problem,
 from penstock.spark.pipelines.steps import STEPS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
     from penstock.spark.pipelines.model import Holder
     from penstock.spark.pipelines.running.datasets import Datasets
@@ -34,6 +34,14 @@ def building(datasets: "Datasets", holder: "Holder") -> Iterator[None]:
         yield
     finally:
         _open.pop()
+
+
+def session_of_pipeline() -> "SparkSession | None":
+    """The session of the pipeline whose function is being called, if one is.
+
+    Whatever else runs in this process may have made another session the active one.
+    """
+    return _open[-1][0].spark if _open else None
 
 
 def step(rows: "DataFrame", name: str, options: Mapping[str, Any] | None = None, **more: Any) -> "DataFrame":

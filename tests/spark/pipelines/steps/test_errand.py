@@ -1,17 +1,23 @@
 """Work in a thread of its own, as those see it who watch queries."""
 
 import threading
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from penstock.model.errors import UsageError
+from penstock.spark.pipelines.model import Holder, HolderKind
+from penstock.spark.pipelines.python_files import CurrentSession
+from penstock.spark.pipelines.python_steps import building
 from penstock.spark.pipelines.running.flow_queries import configured
 from penstock.spark.pipelines.steps import errand
 from penstock.spark.pipelines.steps.errand import Errand, IsStopped
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from penstock.spark.pipelines.running.datasets import Datasets
 
 pytestmark = pytest.mark.spark
 
@@ -42,6 +48,19 @@ def test_errand_is_busy_until_it_is_over(spark: "SparkSession") -> None:
     assert not running.status["isTriggerActive"]
     assert running.exception() is None
     assert (running.lastProgress, running.recentProgress) == (None, ())
+
+
+def test_session_of_an_errand_is_nobody_elses(spark: "SparkSession") -> None:
+    def work(session: "SparkSession", is_stopped: IsStopped) -> None:
+        assert session.createDataFrame([(1,)], "a int").count() == 1
+        with building(cast("Datasets", SimpleNamespace(spark=spark)), Holder(HolderKind.VIEW, "large")):
+            assert CurrentSession().createDataFrame == spark.createDataFrame
+
+    running = Errand(spark, "active", work)
+
+    assert ended(running)
+    assert running.exception() is None
+    assert type(spark).getActiveSession() is spark
 
 
 def test_errand_tells_what_it_failed_with(spark: "SparkSession") -> None:

@@ -30,6 +30,7 @@ class Errand:
     def __init__(self, spark: "SparkSession", name: str, work: Work) -> None:
         self._name = name
         self._work = work
+        self._origin = spark
         self._spark = _copy_of(spark)
         self._error: BaseException | None = None
         self._must_end = threading.Event()
@@ -83,12 +84,20 @@ class Errand:
         except BaseException as error:
             if not self._is_broken_off:
                 self._error = error
+        finally:
+            self._leave()
 
     def _enter(self) -> None:
         """Let Java know whose thread this is: it looks for formats in the session of the thread that asks."""
         spark: Any = self._spark
         spark._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
         spark.sparkContext.setJobGroup(self._name, self._name, interruptOnCancel=True)
+
+    def _leave(self) -> None:
+        """PySpark takes the session that last made rows of values for everybody's active one."""
+        session: Any = type(self._spark)
+        if not _is_remote() and session._activeSession is self._spark:
+            session._activeSession = self._origin
 
     def _cancel_jobs(self) -> None:
         """Those that run now: between two of them there are none, so it takes more than one call."""
