@@ -76,13 +76,13 @@ class Partition:
         #: The image's words on this partition, as it has heard them last.
         self.told: tuple[PartitionImage, TopicRules] | None = None
         self._news: RoleNews | None = None
-        #: What was told last, and waits until the log is in one piece again.
-        self._untold: RoleNews | None = None
+        self._untold: RoleNews | None = None  # told last; it waits until the log is in one piece again
         #: Whether a job is changing the log under us: it gets no other role, and nobody else may change it.
         self.is_being_cut = False
         #: Why this replica copies no more, though it should; until it gets another leader.
         self.failure: str | None = None
         self.unreadable_told_at = -math.inf  # when it was last reported that the disk does not hand it over
+        self.refused: tuple[ErrorCode, float] | None = None  # what a batch was last refused with, and when
         self.waiters = PartitionWaiters()
         self._beginnings = LogBeginnings()
         #: What is answered to those who still find it, once it is gone from this broker.

@@ -420,13 +420,14 @@ class SmallCluster:
         index: int = 0,
         version: int = 11,
         producer_id: int = -1,
+        sequence: int = 0,
     ) -> PartitionProduceResponse:
-        """A producer with an id sends everything as its first batch."""
+        """A producer with an id sends everything as its first batch, unless it says otherwise."""
         batch = build_batch(
             [NewRecord(value=value, timestamp=-1) for value in values],
             producer_id=producer_id,
             producer_epoch=min(producer_id, 0),
-            base_sequence=min(producer_id, 0),
+            base_sequence=-1 if producer_id < 0 else sequence,
         )
         response = await self.produce_batch(
             id, batch, acks=acks, timeout_ms=timeout_ms, index=index, version=version

@@ -12,6 +12,7 @@ from tests.broker.replication.small_cluster import (
     values_in,
 )
 
+from penstock.broker.apis.produce import REFUSAL_SECONDS
 from penstock.broker.peers.peer_error import PeerError
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import NodeId
@@ -198,6 +199,29 @@ def test_leader_of_a_minority_refuses_acks_all(cluster: SmallCluster) -> None:
     mend(cluster, 1)
     cluster.run_until(lambda: len(isr(cluster)) == 3)
     no_error(cluster.run(cluster.produce(1, b"c")))
+
+
+def test_what_follows_a_refused_batch_is_no_gap_when_the_moment_has_passed(cluster: SmallCluster) -> None:
+    def send(sequence: int) -> ErrorCode:
+        produced = cluster.produce(1, b"%d" % sequence, producer_id=7, sequence=sequence)
+        return ErrorCode(cluster.run(produced).error_code)
+
+    cluster.make_topic((1, 2, 3), min_insync_replicas="2")
+    cut(cluster, 1)
+    starved = cluster.client_loop.create_task(cluster.produce(1, b"0", producer_id=7, timeout_ms=20_000))
+    cluster.run_until(lambda: isr(cluster) == (1,))
+    cluster.run_until(starved.done)
+    assert send(1) == ErrorCode.NOT_ENOUGH_REPLICAS
+    mend(cluster, 1)
+    cluster.run_until(lambda: len(isr(cluster)) == 3)
+    leader = cluster.nodes[1]
+    assert leader.partition().refused is not None
+    leader.partition().refused = (ErrorCode.NOT_ENOUGH_REPLICAS, leader.clock.monotonic())
+    assert send(2) == ErrorCode.NOT_ENOUGH_REPLICAS
+    cluster.pass_time(REFUSAL_SECONDS * 2)
+    assert send(2) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert [send(1), send(2)] == [ErrorCode.NONE, ErrorCode.NONE]
+    assert leader.values() == [b"0", b"1", b"2"]
 
 
 def test_proposal_is_repeated_until_the_controller_answers(cluster: SmallCluster) -> None:

@@ -57,6 +57,14 @@ ZSTD_SINCE_VERSION = 7
 ZSTD_CODEC = 4
 TOPIC_IDS_SINCE_VERSION = 13
 
+PASSING_REFUSALS = frozenset(
+    {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.KAFKA_STORAGE_ERROR}
+)
+"""Of batches that are sent again as they are, and were not written."""
+
+REFUSAL_SECONDS = 1.0
+"""How long what was on its way behind a refused batch may take to come in."""
+
 _NO_ERROR = ErrorCode.NONE
 _NO_HINT = ProduceLeader()
 
@@ -71,11 +79,12 @@ def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
     for topic in request.topic_data:
         for data in topic.partition_data:
             outcome = ProduceOutcome(parked, data.index)
+            partition = None
             try:
                 partition = _find(broker, topic, data.index, header.api_version)
                 _append(broker, partition, data, request, header, now, outcome)
             except ApiError as error:
-                outcome.fail(error)
+                outcome.fail(error if partition is None else _as_one_refusal(broker, partition, error))
     if acks == NO_ACKS:
         for outcome in parked.outcomes:
             if outcome.partition is not None:
@@ -86,6 +95,23 @@ def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
             if outcome.partition is not None:
                 outcome.partition.await_safety(outcome, is_replicated=is_replicated)
     parked.finish_or_wait(broker.deadlines, request.timeout_ms)
+
+
+def _as_one_refusal(broker: "Broker", partition: Partition, error: ApiError) -> ApiError:
+    """What follows a batch that was refused for the moment is refused with the same code.
+
+    A producer has several batches on their way. When the moment passes between two of them, the second one
+    comes out of order. Told so, librdkafka takes a new epoch for all partitions, and what is in limbo in
+    another one is written twice: nobody can tell any more that it was there under the former epoch.
+    """
+    now = broker.clock.monotonic()
+    if error.code in PASSING_REFUSALS:
+        partition.refused = (error.code, now)
+    elif error.code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and partition.refused is not None:
+        code, at = partition.refused
+        if now - at <= REFUSAL_SECONDS:
+            return ApiError(code, f"A batch before it was refused {now - at:.3f} s ago.")
+    return error
 
 
 def _find(broker: "Broker", topic: TopicProduceData, index: int, version: int) -> Partition:
