@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from tests.broker.transactions.ledger import Attempt, Ending
-from tests.broker.transactions.producer_client import Client, Producer, connected
+from tests.broker.transactions.producer_client import SECONDS_MAX, Client, Producer, connected
 
 from penstock.model.error_codes import ErrorCode
 
@@ -56,7 +56,9 @@ class BusyProducer:
     @staticmethod
     async def release(client: Client, number: int) -> None:
         """End what one of them left open, as its successor would."""
-        code = ErrorCode(await Producer(client, f"busy-{number}").init())
+        async with asyncio.timeout(SECONDS_MAX):
+            while (code := ErrorCode(await Producer(client, f"busy-{number}").init())) in _RETRIED:
+                await asyncio.sleep(RETRY_SECONDS)
         assert code == ErrorCode.NONE, code.name
 
     async def _work(self, client: Client) -> None:
