@@ -123,6 +123,25 @@ def test_dead_one_is_the_first_to_go_when_there_are_too_many() -> None:
     assert plan(image, [ONE, TWO], leader=TWO) == remove(ONE)
 
 
+@pytest.mark.parametrize("leader", [ONE, FOUR])
+@pytest.mark.parametrize("away", [{"fenced": True}, {"in_controlled_shutdown": True}])
+def test_nobody_is_removed_on_whom_those_who_are_left_depend(leader: NodeId, away: dict[str, bool]) -> None:
+    image = cluster(4, three=replace(make_broker(3), **away), four=make_broker(4, cordoned=True))
+    assert plan(image, [ONE, THREE, FOUR], caught_up=[], leader=leader) is None
+
+
+def test_dead_voter_goes_before_a_living_one_where_both_are_to_go() -> None:
+    image = cluster(3, one=make_broker(1, cordoned=True), three=make_broker(3, fenced=True, cordoned=True))
+    assert plan(image, [ONE, TWO, THREE], leader=TWO) == remove(THREE)
+    image = cluster(3, two=make_broker(2, fenced=True), three=make_broker(3, cordoned=True))
+    assert plan(image, [ONE, TWO, THREE]) == remove(TWO)
+
+
+def test_new_leader_counts_itself_as_living_before_it_is_let_in() -> None:
+    image = cluster(3, one=make_broker(1, fenced=True), three=make_broker(3, cordoned=True))
+    assert plan(image, [ONE, TWO, THREE]) == remove(THREE)
+
+
 def test_last_voter_is_never_removed() -> None:
     image = cluster(1, one=make_broker(1, cordoned=True))
     assert plan(image, [ONE]) is None

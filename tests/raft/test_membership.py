@@ -107,6 +107,17 @@ def test_a_voter_is_not_removed_if_too_few_of_the_others_answer() -> None:
     assert accepted(driver.handle(remove(3)).answers)
 
 
+def test_a_new_leader_does_not_rely_on_a_voter_that_has_never_answered_it() -> None:
+    driver = Driver()
+    driver.lead()
+    driver.persist()
+    driver.receive(driver.accepted(2))
+    assert driver.node.commit_offset == 1
+    assert refusal(driver.handle(remove(2))) is Refusal.QUORUM_AT_RISK
+    driver.receive(driver.accepted(3))
+    assert accepted(driver.handle(remove(2)).answers)
+
+
 def test_a_leader_that_is_removed_leads_until_that_is_committed_and_does_not_count_itself() -> None:
     driver = leader_of(1, 2, 3)
     driver.handle(remove(1))

@@ -5,8 +5,9 @@ always an odd number, since an even one dies of as few losses as the odd one bel
 the quorum grows only if enough brokers are at hand for the next one, and if the last of them dies on the way,
 it shrinks again. Only brokers that live and have caught up become voters, in different racks as far as that
 goes; a voter that is being emptied, or is forgotten, is replaced. A voter that is merely dead is not: it may
-come back, and to change the quorum while part of it is missing is how majorities get lost. One change at a
-time; the caller asks again when it is done.
+come back, and to change the quorum while part of it is missing is how majorities get lost. For the same
+reason nobody is removed unless most of those who would be left live. One change at a time; the caller asks
+again when it is done.
 """
 
 from collections.abc import Collection
@@ -15,6 +16,7 @@ from typing import TypeAlias
 
 from penstock.metadata.broker_loads import usable_brokers
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.leadership import is_active
 from penstock.model.ids import NodeId
 
 VOTERS_MAX = 3
@@ -55,11 +57,18 @@ def plan_voters(
             added = _next_voter(image, voters, candidates)
             return AddVoter(node_id=added, directory_id=image.brokers[added].directories[0])
     leaving = [node_id for node_id in sorted(voters) if node_id not in staying]
-    if leaving and staying:
-        return RemoveVoter(node_id=_leader_last(leaving, leader)[0])
+    removable = _leader_last(leaving, leader) if staying else []
     if len(staying) > wanted or _is_stuck(image, staying):
-        return RemoveVoter(node_id=_least_needed(image, staying, leader))
-    return None
+        removable.append(_least_needed(image, staying, leader))
+    removed = next((each for each in removable if _can_do_without(image, voters, each, leader)), None)
+    return None if removed is None else RemoveVoter(node_id=removed)
+
+
+def _can_do_without(image: ClusterImage, voters: Collection[NodeId], node_id: NodeId, leader: NodeId) -> bool:
+    """Whether most of those who would be left live: else nobody could decide on anything from then on."""
+    left = [each for each in voters if each != node_id]
+    living = sum(each == leader or is_active(image, each) for each in left)
+    return 2 * living > len(left)
 
 
 def _is_stuck(image: ClusterImage, voters: list[NodeId]) -> bool:

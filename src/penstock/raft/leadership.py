@@ -276,12 +276,16 @@ class Leadership:
         return not state.voters.has_majority(self._heard_since(since))
 
     def can_rely_on(self, voters: VoterSet) -> bool:
-        """Whether a majority of a set that is to be has answered lately."""
+        """Whether a majority of a set that is to be has answered this leader, and lately."""
         state = self._state
         return voters.has_majority(self._heard_since(state.now - state.settings.quorum_timeout_ms))
 
     def _heard_since(self, time: int) -> set[ReplicaKey]:
-        heard = {key for key, progress in self._progress.items() if progress.heard_at > time}
+        heard = {
+            key
+            for key, progress in self._progress.items()
+            if progress.has_answered and progress.heard_at > time
+        }
         return heard | {self._state.key}
 
     def feed_all(self) -> None:

@@ -75,6 +75,11 @@ class Progress:
         self.snapshot = NOTHING_OUTGOING
         self.snapshot_position = 0
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether it was heard of at all; a new leader only gives it time."""
+        return self.answered_sequence > 0
+
     def sent(self, sequence: int, end_offset: int, *, commit_offset: int, now: Millis) -> None:
         """A question with entries up to ``end_offset``, or with none, is on its way."""
         self.sent_at = now

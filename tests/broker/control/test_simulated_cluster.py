@@ -239,6 +239,23 @@ def test_broker_that_was_decommissioned_while_it_was_down_does_not_come_back() -
         assert NodeId(4) not in cluster.image.brokers
 
 
+def test_voter_that_is_emptied_while_another_is_dead_leaves_a_quorum_behind() -> None:
+    with simulated(3) as cluster:
+        cluster.until(lambda: cluster.voters() == [1, 2, 3])
+        controller = next(node for node in cluster.nodes if node.broker is cluster.controller)
+        dead, leaving = (node for node in cluster.nodes if node is not controller)
+        dead_id, leaving_id = NodeId(dead.node_id or 0), NodeId(leaving.node_id or 0)
+        dead.kill()
+        cluster.until(lambda: not cluster.is_live(dead_id))
+        assert cluster.ask(controller, DecommissionBrokerRequest(broker_id=leaving_id)).error_code == 0
+        cluster.until(lambda: leaving_id not in cluster.image.brokers)
+        assert cluster.voters() == [controller.node_id]
+        controller.kill()
+        controller.boot()
+        cluster.until(lambda: controller.is_serving)
+        assert cluster.create(controller, "orders") == ErrorCode.NONE
+
+
 def test_broker_that_lives_is_not_unregistered_and_one_that_was_silent_comes_back() -> None:
     with simulated(3) as cluster:
         cluster.until(lambda: cluster.voters() == [1, 2, 3])
