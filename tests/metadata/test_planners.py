@@ -176,6 +176,28 @@ def test_replicas_of_a_forgotten_broker_move_too_a_few_at_once() -> None:
     assert [each.partition for each in plan_decommissions(moving, limit=3)] == [2]
 
 
+def test_partitions_that_nobody_leads_do_not_keep_the_others_from_moving() -> None:
+    gone = make_broker(4, fenced=True, cordoned=True)
+    alone = [make_partition((4,), isr=(), elr=(4,))] * 3
+    image = make_image(*alone, make_partition((1, 4), isr=(1,)), brokers=[*brokers(3), gone])
+    targets = plan_decommissions(image, limit=2)
+    assert [each.partition for each in targets] == [0, 1, 3]
+    waiting = image.apply(begin_moves(image, targets))
+    assert plan_decommissions(waiting, limit=2) == ()
+    grown = waiting.apply(topic_records(OFFSETS_TOPIC, OFFSETS, [make_partition((1,))] * 3))
+    assert [each.partition for each in plan_growth(grown, limit=2)] == [0]
+
+
+def test_moves_to_a_broker_that_is_gone_are_led_elsewhere_however_many_there_are() -> None:
+    moving = make_partition((4, 1), isr=(1,), adding=(4,), removing=(1,))
+    emptied = make_broker(1, cordoned=True)
+    image = make_image(*[moving] * 3, brokers=[emptied, make_broker(2), make_broker(4, fenced=True)])
+    assert plan_decommissions(image, limit=2) == ()
+    _, emptying = decommission(image, 4)
+    targets = plan_decommissions(emptying, limit=2)
+    assert [each.replicas for each in targets] == [(TWO,)] * 3
+
+
 def test_replica_that_nobody_else_can_hold_stays() -> None:
     image = make_image(make_partition((1, 2, 9), isr=(1, 2)), brokers=brokers(2))
     assert plan_decommissions(image, limit=9) == ()

@@ -11,6 +11,7 @@ from penstock.metadata.broker_loads import BrokerLoads, broker_loads, destined_r
 from penstock.metadata.fencing import forget
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.leadership import Place, partitions_of
+from penstock.metadata.moves_at_once import MovesAtOnce
 from penstock.metadata.outcome import message_of
 from penstock.metadata.placement import Replicas
 from penstock.metadata.records import BrokerRegistrationChangeRecord, MetadataRecord
@@ -53,15 +54,15 @@ def replicas_left(image: ClusterImage, node_id: NodeId) -> int:
 
 def plan_decommissions(image: ClusterImage, *, limit: int) -> tuple[Target, ...]:
     """The next partitions to take off brokers that are being emptied or are forgotten; ``limit`` at once."""
-    loads = broker_loads(image)
-    moving = sum(place.partition.is_reassigning for place in partitions_of(image))
+    loads, moves = broker_loads(image), MovesAtOnce(image, limit)
     targets: list[Target] = []
     for place in partitions_of(image):
-        if moving + len(targets) >= limit:
-            break
         leaving = [each for each in destined_replicas(place.partition) if _is_leaving(image, each)]
-        target = _emptied(place, leaving, loads) if leaving else None
-        targets += [target] if target is not None else []
+        if leaving and moves.has_room_for(place.partition):
+            target = _emptied(place, leaving, loads)
+            if target is not None:
+                moves.begin(place.partition)
+                targets.append(target)
     return tuple(targets)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from penstock.metadata.broker_loads import BrokerLoads, broker_loads, destined_replicas
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.leadership import partitions_of
+from penstock.metadata.moves_at_once import MovesAtOnce
 from penstock.metadata.placement import Replicas
 from penstock.metadata.targets import Target
 from penstock.model.names import INTERNAL_TOPICS
@@ -21,19 +22,19 @@ def plan_growth(
     image: ClusterImage, *, limit: int, replication_factors: Mapping[str, int] = NO_FACTORS
 ) -> tuple[Target, ...]:
     """Partitions of internal topics that have fewer replicas than they could; ``limit`` moves at once."""
-    loads = broker_loads(image)
+    loads, moves = broker_loads(image), MovesAtOnce(image, limit)
     # Who is away counts too: its replica may be one of two that must be in sync, until there is a third.
     members = sum(not broker.is_cordoned for broker in image.brokers.values())
-    moving = sum(place.partition.is_reassigning for place in partitions_of(image))
     targets: list[Target] = []
     for topic, index, partition in partitions_of(image):
         if topic.name not in INTERNAL_TOPICS or partition.is_reassigning:
             continue
-        if moving + len(targets) >= limit:
-            break
+        if not moves.has_room_for(partition):
+            continue
         factor = replication_factors.get(topic.name, INTERNAL_REPLICATION_FACTOR)
         replicas = _grown(destined_replicas(partition), min(factor, members), loads)
         if len(replicas) > len(partition.replicas):
+            moves.begin(partition)
             targets.append(Target(topic=topic.name, partition=index, replicas=replicas))
     return tuple(targets)
 
