@@ -185,3 +185,12 @@ def test_broker_that_was_forgotten_is_refused() -> None:
     assert (result.records, result.response.error_code) == ((), ErrorCode.BROKER_ID_NOT_REGISTERED)
     alone = make_image(brokers=[])
     assert register(alone, forgotten).response.error_code == ErrorCode.NONE
+
+
+def test_broker_that_was_forgotten_is_refused_though_another_directory_has_its_id_now() -> None:
+    image = make_image()
+    forgotten = replace(REQUEST, log_dirs=(b"its directory   ",), previous_broker_epoch=11)
+    for has_session in (True, False):
+        result = register(image, forgotten, has_session=has_session)
+        assert (result.records, result.response.error_code) == ((), ErrorCode.BROKER_ID_NOT_REGISTERED)
+    assert register(image, replace(REQUEST, previous_broker_epoch=11)).response.error_code == ErrorCode.NONE

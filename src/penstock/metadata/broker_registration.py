@@ -153,7 +153,15 @@ def _check_directories(image: ClusterImage, request: BrokerRegistrationRequest) 
 def _check_is_not_forgotten(
     image: ClusterImage, known: BrokerImage | None, request: BrokerRegistrationRequest
 ) -> None:
-    if known is None and image.brokers and request.previous_broker_epoch != UNKNOWN_EPOCH:
+    """It names a registration that is not there; perhaps another directory has got its node id since."""
+    if request.previous_broker_epoch == UNKNOWN_EPOCH:
+        return
+    if known is None:
+        is_forgotten = bool(image.brokers)
+    else:
+        is_stranger = set(known.directories).isdisjoint(request.log_dirs)
+        is_forgotten = is_stranger and request.previous_broker_epoch != known.epoch
+    if is_forgotten:
         raise ApiError(
             ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker {request.broker_id} was taken out of the cluster."
         )

@@ -3,6 +3,7 @@
 import pytest
 from tests.broker.control.simulated_cluster import SimulatedCluster, creation, simulated
 
+from penstock.broker.peers.address import Address
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import NodeId
 from penstock.sim.cluster.node import PORT
@@ -237,6 +238,32 @@ def test_broker_that_was_decommissioned_while_it_was_down_does_not_come_back() -
         node.is_wanted = False
         cluster.pass_time(2.0)
         assert NodeId(4) not in cluster.image.brokers
+
+
+def test_broker_that_was_forgotten_is_not_taken_for_the_one_that_has_its_id_now() -> None:
+    with simulated(4) as cluster:
+        cluster.until(lambda: len(cluster.voters()) == 3)
+        asked, forgotten = cluster.nodes[0], cluster.nodes[-1]
+        forgotten.kill()
+        cluster.until(lambda: not cluster.is_live(4))
+        assert cluster.ask(asked, DecommissionBrokerRequest(broker_id=4)).error_code == ErrorCode.NONE
+        cluster.until(lambda: NodeId(4) not in cluster.image.brokers)
+        successor = cluster.add()
+        cluster.until(lambda: successor.is_serving)
+        assert successor.node_id == 4
+        said: list[str] = []
+        forgotten.on_change = said.append
+        forgotten.boot()
+        cluster.until(lambda: any("it was taken out of the cluster" in each for each in said))
+        at = {broker.quorum.addresses.address_of(NodeId(4)) for broker in cluster.serving()}
+        assert at == {Address(successor.name, PORT)}
+        successor.kill()
+        cluster.until(lambda: not cluster.is_live(4))
+        cluster.pass_time(2.0)
+        successor.boot()
+        cluster.until(lambda: successor.is_serving)
+        forgotten.is_wanted = False
+        cluster.pass_time(2.0)
 
 
 def test_voter_that_is_emptied_while_another_is_dead_leaves_a_quorum_behind() -> None:

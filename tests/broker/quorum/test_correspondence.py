@@ -13,6 +13,8 @@ from penstock.broker.quorum.addresses import Addresses
 from penstock.broker.quorum.correspondence import Correspondence
 from penstock.broker.quorum.raft_driver import Handled
 from penstock.broker.tasks import Tasks
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.records import RegisterBrokerRecord
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import NodeId
 from penstock.model.limits import RAFT_QUESTIONS_PER_PEER_MAX
@@ -136,7 +138,7 @@ def test_who_looks_for_the_leader_is_told_where_it_listens() -> None:
     async def scenario() -> Any:
         response = ObserveResponse(sender=key(1), target=key(2), term=3, leader=key(3))
         node = Node(response)
-        node.addresses.note(NodeId(3), Address("leader", 5))
+        node.addresses.note(key(3), Address("leader", 5))
         question = ObserveRequest(sender=key(2), target=key(1), term=3, end_offset=0)
         return await node.correspondence.answer(wire(question))
 
@@ -179,6 +181,24 @@ def test_question_to_nobody_goes_to_those_to_begin_with() -> None:
         return node.peers.asked_at
 
     assert asyncio.run(scenario()) == [Address("somebody", 1)]
+
+
+def test_question_to_a_forgotten_directory_goes_there_and_its_silence_says_nothing_of_its_successor() -> None:
+    async def scenario() -> tuple[list[Address], list[NodeId]]:
+        node = Node()
+        silent: list[NodeId] = []
+        node.correspondence.on_silence = silent.append
+        node.peers.error = PeerError("is down", was_sent=False)
+        record = RegisterBrokerRecord(broker_id=2, broker_epoch=1, log_dirs=(key(2, disk=9).directory_id,))
+        node.addresses.follow(ClusterImage(), ClusterImage().apply([record]))
+        await node.correspondence.answer(replace(wire(), host="there", port=8))
+        for target in (key(2), key(2, disk=9)):
+            node.correspondence.send(ObserveRequest(sender=key(1), target=target, term=0, end_offset=0))
+            await asyncio.sleep(0)
+        await node.tasks.stop()
+        return node.peers.asked_at, silent
+
+    assert asyncio.run(scenario()) == ([Address("there", 8)], [NodeId(2)])
 
 
 def test_questions_to_a_silent_peer_are_lost_beyond_a_bound() -> None:

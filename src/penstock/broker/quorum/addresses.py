@@ -10,6 +10,7 @@ from itertools import cycle
 from penstock.broker.peers.address import Address
 from penstock.metadata.image import ClusterImage
 from penstock.model.ids import NodeId
+from penstock.raft.replica import ReplicaKey
 from penstock.raft.voters import NO_VOTERS, VoterSet
 
 
@@ -24,6 +25,8 @@ class Addresses:
         self.own: Address | None = None
         self._told: dict[NodeId, Address] = {}
         self._rumoured: dict[NodeId, Address] = {}
+        #: Of directories whose node ids others have now: of each id the one that spoke last.
+        self._replaced: dict[NodeId, tuple[ReplicaKey, Address]] = {}
         self._bootstrap = bootstrap
         self._next_bootstrap = cycle(bootstrap)
 
@@ -44,9 +47,17 @@ class Addresses:
         """Somebody to ask who leads; another one each time."""
         return next(self._next_bootstrap) if self._bootstrap else None
 
-    def note(self, node_id: NodeId, address: Address) -> None:
+    def address_of_replaced(self, key: ReplicaKey) -> Address | None:
+        """Where a directory listens whose node id another one has now; None of any other."""
+        known, address = self._replaced.get(key.node_id, (None, None))
+        return address if known == key else None
+
+    def note(self, key: ReplicaKey, address: Address) -> None:
         """A node said where it listens."""
-        self._told[node_id] = address
+        if self._is_replaced(key):
+            self._replaced[key.node_id] = (key, address)
+        else:
+            self._told[key.node_id] = address
 
     def note_rumour(self, node_id: NodeId, address: Address) -> None:
         """A node said where another one listens."""
@@ -61,3 +72,12 @@ class Addresses:
             known, now = before.brokers.get(node_id), image.brokers.get(node_id)
             if now is not None and (known is None or known.epoch != now.epoch) and now.endpoints:
                 del self._told[node_id]
+        self._replaced = {id: each for id, each in self._replaced.items() if self._is_replaced(each[0])}
+
+    def _is_replaced(self, key: ReplicaKey) -> bool:
+        """Whether another directory has its node id now; a voter is one whatever is registered."""
+        broker = self.image.brokers.get(key.node_id)
+        is_other = (
+            broker is not None and bool(broker.directories) and key.directory_id not in broker.directories
+        )
+        return is_other and key not in self.voters

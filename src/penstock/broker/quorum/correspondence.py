@@ -146,7 +146,8 @@ class Correspondence:
             response = await self._question(question)
         except PeerError:
             self.lost_count += 1  # Raft asks again if it must
-            self.on_silence(question.target.node_id)
+            if self._addresses.address_of_replaced(question.target) is None:
+                self.on_silence(question.target.node_id)
             return
         finally:
             self._asked[question.target.node_id] -= 1
@@ -168,11 +169,16 @@ class Correspondence:
         own = self._addresses.own
         if own is not None and isinstance(request, RaftVoteRequest | RaftObserveRequest):
             request = replace(request, host=own.host, port=own.port)
-        if question.target != NOBODY:
-            return await self._peers.ask(
-                question.target.node_id, request, VERSION, seconds_max=self._seconds_max, lane=Lane.QUORUM
-            )
-        address = self._addresses.address_of_anybody()
+        if question.target == NOBODY:
+            return await self._ask_at(self._addresses.address_of_anybody(), request)
+        replaced = self._addresses.address_of_replaced(question.target)
+        if replaced is not None:
+            return await self._ask_at(replaced, request)
+        return await self._peers.ask(
+            question.target.node_id, request, VERSION, seconds_max=self._seconds_max, lane=Lane.QUORUM
+        )
+
+    async def _ask_at(self, address: Address | None, request: Struct) -> Any:
         if address is None:
             raise PeerError("nobody is known who could be asked", was_sent=False)
         return await self._peers.ask_at(
@@ -190,7 +196,7 @@ class Correspondence:
         except ApiError as error:
             return _nothing(request, error.code)
         if isinstance(request, RaftVoteRequest | RaftObserveRequest) and request.host:
-            self._addresses.note(message.sender.node_id, Address(request.host, request.port))
+            self._addresses.note(message.sender, Address(request.host, request.port))
         answered = await self._hear(message)
         if isinstance(request, RaftTimeoutNowRequest):
             return RaftTimeoutNowResponse()
