@@ -1,14 +1,18 @@
 """Snapshots and their transfer: section 7 of the paper."""
 
+from dataclasses import replace
+
 import pytest
 from tests.raft.node_driver import SNAPSHOT_CONTENT, Driver, entry, key, sent, terms_of, voters
 
 from penstock.model.errors import CorruptLogError, InvariantError
 from penstock.raft.entry import SnapshotId
 from penstock.raft.events import SnapshotInstalled, SnapshotTaken, SnapshotUnreadable
+from penstock.raft.hard_state import HardState
 from penstock.raft.messages import AppendEntries, InstallSnapshot, SnapshotResponse
 from penstock.raft.output import InstallOrder, Output, WritePiece
 from penstock.raft.settings import RaftSettings
+from penstock.raft.transition import Role
 from penstock.raft.voters import NO_VOTERS
 
 SNAPSHOT = SnapshotId(4, 2)
@@ -182,6 +186,15 @@ def test_a_follower_writes_pieces_in_order_and_asks_for_the_next() -> None:
         WritePiece(snapshot_id=SNAPSHOT, position=0, data=SNAPSHOT_CONTENT[:10]),
     )
     assert (response(output).position, response(output).is_installed) == (10, False)
+
+
+def test_a_leader_of_an_old_term_learns_that_from_the_answer_to_its_snapshot() -> None:
+    follower = Driver(hard_state=HardState(term=5))
+    answer = response(follower.receive(piece(0, 10)))
+    assert (answer.term, answer.is_installed) == (5, False)
+    leader = leader_with_snapshot()
+    leader.receive(replace(answer, sender=key(2), target=key(1)))
+    assert (leader.role(), leader.node.term) == (Role.FOLLOWER, 5)
 
 
 def test_a_piece_out_of_order_is_not_taken() -> None:

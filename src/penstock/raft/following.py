@@ -24,6 +24,22 @@ class Following:
         #: The last piece of a snapshot that is being installed: no entries until that is done.
         self._install: InstallSnapshot | None = None
 
+    def refuse_old_leader(self, request: AppendEntries | InstallSnapshot) -> None:
+        """Answer whoever comes with an old term (figure 2): from ours it learns that its time is over."""
+        if isinstance(request, InstallSnapshot):
+            self._respond_to_piece(request, 0, is_installed=False)
+            return
+        state = self._state
+        state.send_after_persist(
+            AppendResponse(
+                sender=state.key,
+                target=request.sender,
+                term=state.term,
+                sequence=request.sequence,
+                is_accepted=False,
+            )
+        )
+
     # Entries
 
     def on_append(self, request: AppendEntries) -> None:

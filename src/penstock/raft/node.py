@@ -315,7 +315,7 @@ class RaftNode:
         """Do what the leader of this term says; tell an older one that its time is over."""
         state = self._state
         if message.term < state.term:
-            self._tell_term(message)
+            self._following.refuse_old_leader(message)
             return
         if state.role is Role.LEADER:
             raise InvariantError(f"{message.sender} leads in term {message.term}, and so does {state.key}")
@@ -327,18 +327,6 @@ class RaftNode:
             self._following.on_append(message)
         else:
             self._following.on_snapshot(message)
-
-    def _tell_term(self, message: AppendEntries | InstallSnapshot) -> None:
-        """Refuse whoever comes with an old term (figure 2): it learns from ours that its time is over."""
-        self._state.send_after_persist(
-            AppendResponse(
-                sender=self._state.key,
-                target=message.sender,
-                term=self._state.term,
-                sequence=message.sequence,
-                is_accepted=False,
-            )
-        )
 
     def _on_timeout_now(self, message: TimeoutNow) -> None:
         state = self._state

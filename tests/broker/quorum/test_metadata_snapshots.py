@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from tests.broker.quorum.quorum_world import QuorumNode, QuorumWorld, features
 
+from penstock.broker.quorum.state_file import StateFile
+from penstock.raft.hard_state import HardState
 from penstock.sim.runtime.disk import Appointment
 from penstock.storage.memory_filesystem import MemoryFile
 
@@ -71,6 +73,19 @@ def test_follower_that_is_too_far_behind_gets_a_snapshot(world: QuorumWorld) -> 
     world.submit("more")
     world.until_agreed()
     assert behind.quorum.voters == leader.quorum.voters
+
+
+def test_follower_that_is_far_behind_and_has_seen_a_later_term_is_led_again(world: QuorumWorld) -> None:
+    leader = world.found()
+    behind = world.nodes[2]
+    # It dies when it stands for election, before it has asked anybody.
+    StateFile(behind.disk, METADATA).write(HardState(term=leader.quorum.term + 1))
+    behind.kill()
+    grow(world)
+    world.until(lambda: leader.quorum.log.log_start_offset > 10)
+    behind.boot()
+    world.until_agreed()
+    assert len(features(behind)) == 60
 
 
 def test_newcomer_gets_a_snapshot_and_becomes_a_voter(world: QuorumWorld) -> None:
