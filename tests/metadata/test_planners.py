@@ -149,6 +149,16 @@ def test_decommission_can_be_taken_back() -> None:
     assert usable_brokers(back) == (ONE, TWO, THREE, FOUR)
 
 
+def test_who_only_asks_about_a_decommission_changes_nothing() -> None:
+    image = make_image(brokers=brokers(3))
+    question = DecommissionBrokerRequest(broker_id=1, is_question=True)
+    resting = decommission_broker(image, question, voters=())
+    assert (resting.records, resting.response.error_code, resting.response.is_draining) == ((), 0, False)
+    _, emptying = decommission(make_image(brokers=brokers(4)), 1)
+    moving = decommission_broker(emptying, question, voters=())
+    assert (moving.records, moving.response.is_draining, moving.response.replicas_left) == ((), True, 1)
+
+
 def test_decommission_without_room_for_the_replicas_is_refused() -> None:
     error, after = decommission(make_image(brokers=brokers(3)), 1)
     assert error == ErrorCode.INVALID_REPLICATION_FACTOR

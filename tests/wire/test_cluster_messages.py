@@ -185,6 +185,13 @@ REQUESTS = [
         "00000003" + "01" + "00",
         id="decommission",
     ),
+    pytest.param(
+        ApiKey.DECOMMISSION_BROKER,
+        1,
+        DecommissionBrokerRequest(broker_id=3, is_question=True),
+        "00000003" + "00" + "01" + "00",
+        id="decommission-asked",
+    ),
 ]
 
 RESPONSES = [
@@ -279,6 +286,13 @@ RESPONSES = [
         DecommissionBrokerResponse(replicas_left=2, is_voter=True),
         "00000000" + "0000" + "00" + "00000002" + "01" + "00",
         id="decommission",
+    ),
+    pytest.param(
+        ApiKey.DECOMMISSION_BROKER,
+        1,
+        DecommissionBrokerResponse(replicas_left=2, is_draining=False),
+        "00000000" + "0000" + "00" + "00000002" + "00" + "00" + "00",
+        id="decommission-called-off",
     ),
 ]
 

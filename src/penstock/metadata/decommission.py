@@ -30,7 +30,7 @@ from penstock.wire.messages.decommission_broker import (
 def decommission_broker(
     image: ClusterImage, request: DecommissionBrokerRequest, *, voters: Collection[NodeId]
 ) -> Result[DecommissionBrokerResponse]:
-    """Begin to empty a broker, or stop doing so; asked again, say how much is left."""
+    """Begin to empty a broker, or stop doing so; asked again, or only asked, say how much is left."""
     try:
         broker = _checked(image, request)
     except ApiError as error:
@@ -40,11 +40,13 @@ def decommission_broker(
     change = BrokerRegistrationChangeRecord(
         broker_id=broker.node_id, broker_epoch=broker.epoch, cordoned_log_dirs=cordoned
     )
-    is_done = broker.is_cordoned is not request.is_cancelled
+    is_draining = broker.is_cordoned if request.is_question else not request.is_cancelled
     response = DecommissionBrokerResponse(
-        replicas_left=replicas_left(image, broker.node_id), is_voter=broker.node_id in voters
+        replicas_left=replicas_left(image, broker.node_id),
+        is_voter=broker.node_id in voters,
+        is_draining=is_draining,
     )
-    return Result(records=() if is_done else (change,), response=response)
+    return Result(records=() if is_draining is broker.is_cordoned else (change,), response=response)
 
 
 def replicas_left(image: ClusterImage, node_id: NodeId) -> int:
@@ -80,7 +82,7 @@ def _checked(image: ClusterImage, request: DecommissionBrokerRequest) -> BrokerI
     broker = image.brokers.get(NodeId(request.broker_id))
     if broker is None:
         raise ApiError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker {request.broker_id} is not registered.")
-    if request.is_cancelled or broker.is_cordoned:
+    if request.is_question or request.is_cancelled or broker.is_cordoned:
         return broker
     others = [node_id for node_id in usable_brokers(image) if node_id != broker.node_id]
     if not others:

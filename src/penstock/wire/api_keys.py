@@ -210,7 +210,7 @@ _TABLE = (
     _api(ApiKey.LIST_CONFIG_RESOURCES, (0, 1), 0),
     _api(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), 0),
     _api(ApiKey.JOIN_CLUSTER, (0, 0), 0, is_private=True),
-    _api(ApiKey.DECOMMISSION_BROKER, (0, 0), 0),
+    _api(ApiKey.DECOMMISSION_BROKER, (0, 1), 0),
     _api(ApiKey.RAFT_VOTE, (0, 0), 0, is_private=True),
     _api(ApiKey.RAFT_APPEND_ENTRIES, (0, 0), 0, is_private=True),
     _api(ApiKey.RAFT_INSTALL_SNAPSHOT, (0, 0), 0, is_private=True),

@@ -264,6 +264,22 @@ def test_decommission_waits_until_the_broker_is_forgotten(
     assert answer.output == "broker 2: decommissioned, its process is no longer needed\n"
     asked = [one.message for one in brokers[0].asked if one.api is ApiKey.DECOMMISSION_BROKER]
     assert [(one.broker_id, one.is_cancelled) for one in asked] == [(2, False)] * 4
+    assert [one.is_question for one in asked] == [False, True, True, True]
+
+
+def test_decommission_that_somebody_else_calls_off_is_not_begun_again(
+    terminal: Terminal, brokers: list[ScriptedBroker]
+) -> None:
+    called_off = DecommissionBrokerResponse(replicas_left=2, is_draining=False)
+    brokers[0].on(ApiKey.DECOMMISSION_BROKER, decommissions(left(3), left(2), called_off))
+
+    answer = terminal.run("broker", "decommission", "2")
+    assert answer.code == 1
+    error, hint = answer.errors.splitlines()
+    assert error == "Error: Broker 2 is not being emptied any more: somebody called it off."
+    assert "penstock broker describe 2" in hint
+    asked = [one.message for one in brokers[0].asked if one.api is ApiKey.DECOMMISSION_BROKER]
+    assert [one.is_question for one in asked] == [False, True, True]
 
 
 def test_decommission_without_waiting_tells_what_is_left(

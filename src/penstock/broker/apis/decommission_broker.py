@@ -1,6 +1,6 @@
 """DecommissionBroker (key 10101, Penstock's own): empty a broker, then forget it.
 
-Version 0.
+Versions 0 and 1.
 
 Behaviour
     - The first request begins it, every further one tells how much is left. The controller moves the
@@ -9,6 +9,9 @@ Behaviour
     - ``is_cancelled`` stops it; what has moved stays where it is.
     - Refusals: BROKER_ID_NOT_REGISTERED; POLICY_VIOLATION (there is no other live broker);
       INVALID_REPLICATION_FACTOR (too few others for the replicas of some topic).
+
+Version notes
+    1 one can ask how far it is without beginning it, and is told whether it goes on.
 """
 
 from functools import partial

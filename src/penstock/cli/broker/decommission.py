@@ -1,6 +1,7 @@
 """Taking a broker out of its cluster: everything on it moves to others, then it is forgotten.
 
-The controller does the work, and one request of Penstock's own both starts it and asks how far it is.
+The controller does the work, and one request of Penstock's own both starts it and asks how far it is. Whoever
+waits only asks: somebody else may call it off.
 """
 
 from enum import StrEnum
@@ -57,7 +58,7 @@ class Decommission(NamedTuple):
 def begin_decommission(cluster: Cluster, broker: int) -> Decommission:
     """Have a broker emptied; one that is being emptied already goes on."""
     _require_served(cluster)
-    answer = _ask(cluster, broker, is_cancelled=False)
+    answer = _ask(cluster, DecommissionBrokerRequest(broker_id=broker))
     _check_possible(answer, broker)
     return _draining(broker, answer)
 
@@ -65,7 +66,7 @@ def begin_decommission(cluster: Cluster, broker: int) -> Decommission:
 def cancel_decommission(cluster: Cluster, broker: int) -> Decommission:
     """Leave on a broker what is there, and let it have more."""
     _require_served(cluster)
-    answer = _ask(cluster, broker, is_cancelled=True)
+    answer = _ask(cluster, DecommissionBrokerRequest(broker_id=broker, is_cancelled=True))
     check(answer.error_code, doing=f"keep broker {broker}", detail=answer.error_message)
     return Decommission(broker, Outcome.CANCELLED, answer.replicas_left, answer.is_voter)
 
@@ -113,18 +114,23 @@ def _require_served(cluster: Cluster) -> None:
         )
 
 
-def _ask(cluster: Cluster, broker: int, *, is_cancelled: bool) -> DecommissionBrokerResponse:
-    request = DecommissionBrokerRequest(broker_id=broker, is_cancelled=is_cancelled)
+def _ask(cluster: Cluster, request: DecommissionBrokerRequest) -> DecommissionBrokerResponse:
     answer: DecommissionBrokerResponse = ask_controller(cluster, ApiKey.DECOMMISSION_BROKER, request)
     return answer
 
 
 def _look(cluster: Cluster, broker: int) -> Decommission:
     """How far it is; a broker that nobody knows any more is done."""
-    answer = _ask(cluster, broker, is_cancelled=False)
+    answer = _ask(cluster, DecommissionBrokerRequest(broker_id=broker, is_question=True))
     if answer.error_code == ErrorCode.BROKER_ID_NOT_REGISTERED:
         return Decommission(broker, Outcome.DECOMMISSIONED, 0, is_voter=False)
     _check_possible(answer, broker)
+    if not answer.is_draining:
+        raise CommandFailed(
+            f"Broker {broker} is not being emptied any more: somebody called it off.",
+            hint="What has moved stays where it is; see what the broker still holds with "
+            f"`penstock broker describe {broker}`.",
+        )
     return _draining(broker, answer)
 
 

@@ -1,6 +1,7 @@
 """DecommissionBroker (key 10101, Penstock's own): empty a broker, then forget it.
 
-May be asked again and again: every answer says how much is left to move.
+May be asked again and again: every answer says how much is left to move. Since version 1 one can ask without
+beginning it anew, should somebody have called it off meanwhile.
 """
 
 from penstock.wire.primitives import BOOLEAN, INT16, INT32, STRING
@@ -12,6 +13,8 @@ class DecommissionBrokerRequest(Struct):
 
     broker_id: int = field(INT32)
     is_cancelled: bool = field(BOOLEAN)
+    #: Only say how far it is, and change nothing.
+    is_question: bool = field(BOOLEAN, "1+")
 
 
 class DecommissionBrokerResponse(Struct):
@@ -22,3 +25,5 @@ class DecommissionBrokerResponse(Struct):
     error_message: str | None = nullable(STRING)
     replicas_left: int = field(INT32)
     is_voter: bool = field(BOOLEAN)
+    #: Whether the broker is being emptied.
+    is_draining: bool = field(BOOLEAN, "1+", default=True)
