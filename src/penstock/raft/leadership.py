@@ -182,6 +182,8 @@ class Leadership:
         if progress is not None:
             self._feeding.on_append_response(progress, response)
             self.advance_commit()
+            if progress.match_offset >= self._state.commit_offset:
+                progress.caught_up_at = self._state.now
             self._feeding.feed(progress)
             self._confirm_reads()
             self._ask_for_confirmation()

@@ -38,6 +38,7 @@ class Progress:
 
     __slots__ = (
         "answered_sequence",
+        "caught_up_at",
         "commit_sent",
         "first_sequence",
         "heard_at",
@@ -66,6 +67,8 @@ class Progress:
         #: Of the newest question that was answered in this term: it proves that we led when that was sent.
         self.answered_sequence = 0
         self.heard_at = now
+        #: When it last had everything that was committed; None if it never had.
+        self.caught_up_at: Millis | None = None
         #: None: something is to be sent at once.
         self.sent_at: Millis | None = None
         #: Of the newest question sent.

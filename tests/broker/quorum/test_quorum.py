@@ -265,6 +265,32 @@ def test_facts_tell_how_far_everybody_is(world: QuorumWorld) -> None:
     assert next(member.log_end_offset for member in elsewhere.voters) == -1
 
 
+def test_facts_tell_until_when_a_node_that_lags_had_everything(world: QuorumWorld) -> None:
+    leader = world.found()
+    world.submit("a")
+    world.run(1.0)
+    before = leader.quorum.facts().voters[2]
+    world.nodes[2].kill()
+    world.run(5.0)
+    world.submit("b")
+    facts = leader.quorum.facts()
+    after = facts.voters[2]
+    assert after.log_end_offset == before.log_end_offset < facts.high_watermark
+    assert before.last_caught_up_ms <= after.last_caught_up_ms < before.last_caught_up_ms + 1_000
+    assert facts.voters[0].last_caught_up_ms > after.last_caught_up_ms + 4_000
+
+
+def test_facts_of_a_leader_whose_disk_is_slow_show_nobody_ahead_of_it(world: QuorumWorld) -> None:
+    leader = world.found()
+    leader.speed.seconds_min = leader.speed.seconds_max = 0.1
+    leader.submit("a")
+    offset = leader.quorum.facts().high_watermark
+    world.until(lambda: leader.quorum.facts().high_watermark > offset)
+    facts = leader.quorum.facts()
+    assert facts.voters[0].log_end_offset >= facts.high_watermark
+    assert facts.voters[0].log_end_offset >= max(each.log_end_offset for each in facts.voters)
+
+
 def test_restarted_node_on_another_host_name_is_found_by_its_leader(world: QuorumWorld) -> None:
     """Nobody knows where it is now, until it says so itself."""
     world.found()

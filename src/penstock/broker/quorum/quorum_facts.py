@@ -24,18 +24,20 @@ def quorum_facts(node: RaftNode, *, wall_ms: int, now: int) -> QuorumFacts:
 
 
 def _member(node: RaftNode, key: ReplicaKey, *, wall_ms: int, now: int) -> QuorumMember:
+    caught_up_at: int | None
     if key == node.key:
-        end_offset, heard_at = node.durable_end_offset, now
+        # Others may have on disk what our own disk is still writing: nobody is ahead of the leader.
+        end_offset, heard_at, caught_up_at = node.log.end_offset, now, now
     else:
         progress = None if node.leadership is None else node.leadership.progress_of(key)
         if progress is None:
             return QuorumMember(node_id=key.node_id, directory_id=key.directory_id)
-        end_offset, heard_at = progress.match_offset, progress.heard_at
-    heard_ms = wall_ms - (now - heard_at)
+        end_offset, heard_at, caught_up_at = progress.match_offset, progress.heard_at, progress.caught_up_at
+    since_wall_ms = wall_ms - now
     return QuorumMember(
         node_id=key.node_id,
         directory_id=key.directory_id,
         log_end_offset=end_offset,
-        last_fetch_ms=heard_ms,
-        last_caught_up_ms=heard_ms if end_offset >= node.commit_offset else UNKNOWN,
+        last_fetch_ms=since_wall_ms + heard_at,
+        last_caught_up_ms=UNKNOWN if caught_up_at is None else since_wall_ms + caught_up_at,
     )
