@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition_creation import create_partitions
 from penstock.metadata.records import PartitionRecord, TopicRecord
+from penstock.metadata.targets import Target, begin_moves
 from penstock.model.error_codes import ErrorCode
-from penstock.model.ids import TopicId
+from penstock.model.ids import NodeId, TopicId
 from penstock.wire.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
@@ -38,6 +41,17 @@ def test_new_partitions_follow_the_old(image: ClusterImage) -> None:
     assert result.records == (make_partition(2, 1, 2), make_partition(3, 2, 1))
     assert result.response.results == (CreatePartitionsTopicResult(name="orders"),)
     assert len(image.apply(result.records).topics["orders"].partitions) == 4
+
+
+def test_new_partitions_have_as_many_replicas_as_a_moving_one_will_have(image: ClusterImage) -> None:
+    third = replace(image.brokers[NodeId(2)], node_id=NodeId(3), directories=(b"3" * 16,))
+    image = replace(image, brokers={**image.brokers, NodeId(3): third})
+    moving = image.apply(
+        begin_moves(image, [Target(topic="orders", partition=0, replicas=(NodeId(1), NodeId(3)))])
+    )
+    assert moving.topics["orders"].partitions[0].replicas == (1, 3, 2)
+    records = create_partitions(moving, make_request(4)).records
+    assert [len(record.replicas) for record in records if isinstance(record, PartitionRecord)] == [2, 2]
 
 
 def test_new_partitions_may_be_assigned_by_hand(image: ClusterImage) -> None:

@@ -1,6 +1,7 @@
 """CreatePartitions: topics grow, they never shrink; records already there stay where they are."""
 
 from penstock.metadata.assignments import check_assignment, new_partition_record
+from penstock.metadata.broker_loads import destined_replicas
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.outcome import duplicates, invalid_request, message_of
 from penstock.metadata.placement import Placement, Replicas, place
@@ -75,7 +76,8 @@ def _assign(
     image: ClusterImage, topic: TopicImage, wanted: CreatePartitionsTopic, *, already_new: int
 ) -> tuple[Replicas, ...]:
     additional = wanted.count - len(topic.partitions)
-    replica_count = len(topic.partitions[0].replicas)
+    # While it moves, a partition is where it was and where it will be.
+    replica_count = len(destined_replicas(topic.partitions[0]))
     if wanted.assignments is None:
         placement = Placement(
             partitions=additional,
