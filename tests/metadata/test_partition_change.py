@@ -175,6 +175,15 @@ def test_unclean_election_prefers_who_led_last_and_whoever_is_clean() -> None:
     assert (after.leader, after.leader_recovery_state) == (THREE, RECOVERED)
 
 
+@pytest.mark.parametrize("isr", [(), (2,)])
+def test_unclean_election_prefers_who_was_there_to_who_is_only_being_added(isr: tuple[int, ...]) -> None:
+    moving = partition_of(make_partition((4, 1, 2), isr=isr, leader=-1, adding=(4,), removing=(2,)))
+    _, after = decide(moving, as_it_is(moving), circumstances(election=Election.UNCLEAN, alive=(ONE, FOUR)))
+    assert (after.leader, after.isr) == (ONE, (ONE,))
+    _, after = decide(moving, as_it_is(moving), circumstances(election=Election.UNCLEAN, alive=(FOUR,)))
+    assert after.leader == FOUR
+
+
 def test_unclean_election_without_anybody_alive_changes_nothing() -> None:
     partition = partition_of(make_partition(isr=(), leader=-1, last=(3,)))
     unclean = circumstances(election=Election.UNCLEAN, alive=())

@@ -157,13 +157,13 @@ def _clean_leader(old: PartitionImage, draft: _Draft, circumstances: Circumstanc
 def _unclean_leader(old: PartitionImage, draft: _Draft, circumstances: Circumstances) -> NodeId | None:
     """Somebody who may lack records: who led last, if the topic can live with that, or just anybody."""
     rules, is_unclean = circumstances.rules, circumstances.election is Election.UNCLEAN
-    if draft.isr or draft.elr:
-        return None if not is_unclean else _first_acceptable(draft.replicas, circumstances)
-    if rules.accepts_loss or is_unclean:
+    if not (draft.isr or draft.elr) and (rules.accepts_loss or is_unclean):
         last = _first_acceptable(old.last_known_elr, circumstances)
         if last is not None and last in draft.replicas:
             return last
-    return _first_acceptable(draft.replicas, circumstances) if is_unclean else None
+    # Who is only being added may have nothing yet; it comes first among the replicas where it is to lead.
+    by_content = tuple(sorted(draft.replicas, key=lambda node_id: node_id in draft.adding))
+    return _first_acceptable(by_content, circumstances) if is_unclean else None
 
 
 def _first_acceptable(nodes: Nodes, circumstances: Circumstances) -> NodeId | None:
