@@ -121,11 +121,16 @@ class Pair:
         return self.addresses[NODE]
 
     def ask(
-        self, number: int, *, lane: Lane = Lane.CONTROL, seconds_max: float = 10.0
+        self,
+        number: int,
+        *,
+        node_id: NodeId = NODE,
+        lane: Lane = Lane.CONTROL,
+        seconds_max: float = 10.0,
     ) -> "asyncio.Task[Any]":
         """Ask beside the test."""
         question: Struct = vote(number) if lane is Lane.QUORUM else heartbeat(number)
-        asking = self.peers.ask(NODE, question, 0, seconds_max=seconds_max, lane=lane)
+        asking = self.peers.ask(node_id, question, 0, seconds_max=seconds_max, lane=lane)
         return asyncio.get_running_loop().create_task(asking)
 
 

@@ -288,6 +288,23 @@ def test_node_that_lost_its_address_is_hung_up_on() -> None:
     run(scenario)
 
 
+def test_node_in_whose_place_another_listens_is_forgotten_without_disturbing_that() -> None:
+    async def scenario(subject: Pair) -> None:
+        successor = NodeId(3)
+        subject.addresses[successor] = subject.address
+        asking = subject.ask(1)
+        (await subject.peer.wait_asked(1)).answer()
+        await asking
+        under_way = subject.ask(2, node_id=successor)
+        asked = await subject.peer.wait_asked(2)
+        del subject.addresses[NODE]
+        assert not (await error_of(subject.ask(3))).was_sent
+        asked.answer()
+        assert number_in(await under_way) == 2
+
+    run(scenario)
+
+
 def test_close_fails_whoever_waits_and_whoever_asks_afterwards() -> None:
     async def scenario(subject: Pair) -> None:
         sent = subject.ask(1, lane=Lane.HEARTBEAT)

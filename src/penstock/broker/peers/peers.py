@@ -1,7 +1,7 @@
 """The other brokers, as far as one can ask them something.
 
 A question goes to an address, in a lane. Where a node is, is looked up for every question: when it has moved,
-the connections to where it was are closed.
+the connections to where it was are closed, unless another node has taken its place.
 """
 
 import asyncio
@@ -85,7 +85,8 @@ class Peers:
         before = self._last_seen.get(node_id)
         if before is not None and before != address:
             del self._last_seen[node_id]
-            self._hang_up(before, f"is no longer the address of node {node_id}")
+            if before not in self._last_seen.values():  # a successor may listen there
+                self._hang_up(before, f"is no longer the address of node {node_id}")
         if address is None:
             raise PeerError(f"node {node_id} has no address", was_sent=False)
         self._last_seen[node_id] = address
