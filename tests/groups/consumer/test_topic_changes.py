@@ -42,6 +42,18 @@ def test_partitions_that_are_added_are_assigned_with_the_next_heartbeat(shell: S
     assert (ann.epoch, ann.numbers()) == (2, [0, 1, 2, 3])
 
 
+def test_member_that_goes_away_for_a_while_does_not_keep_the_group_from_seeing_new_partitions(
+    shell: Shell,
+) -> None:
+    ann = Modern(shell, "ann", instance="desk")
+    ann.settle(2)
+    shell.change_topics(topics(orders=4, payments=2))
+    assert ann.go_away() == ErrorCode.NONE
+    again = Modern(shell, "ann again", instance="desk")
+    again.settle(2)
+    assert again.numbers() == [0, 1, 2, 3]
+
+
 def test_change_that_does_not_concern_the_group_is_none(shell: Shell) -> None:
     ann = Modern(shell, "ann")
     ann.settle(2)

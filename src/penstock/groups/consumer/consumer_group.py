@@ -95,23 +95,11 @@ class ConsumerGroup:
 
     def serve(self, event: RequestReceived, now: Millis) -> Outcome:
         """Decide on a request of a member, whichever protocol it speaks."""
-        draft, context = Draft(self.ledger), self._context
-        match event.request:
-            case ConsumerGroupHeartbeatRequest() as request:
-                return self._looked(heartbeat(draft, event, request, context, now, is_stale=self._is_stale))
-            case HeartbeatRequest() as request:
-                return self._looked(
-                    classic_members.heartbeat(draft, event, request, context, now, is_stale=self._is_stale)
-                )
-            case JoinGroupRequest() as request:
-                return classic_members.join(draft, event, request, context, now)
-            case SyncGroupRequest() as request:
-                return classic_members.sync(self.ledger, event, request, context, now)
-            case LeaveGroupRequest() as request:
-                return classic_members.leave(draft, event, request, context, now)
-            case _:
-                # A request of another kind of group's protocol.
-                raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        draft = Draft(self.ledger)
+        outcome = self._decide(draft, event, now)
+        if draft.has_seen_topics:
+            self._seen_version = self._context.catalog.version
+        return outcome
 
     def expire(self, deadline: GroupDeadline, now: Millis) -> Outcome:
         """One of its deadlines is over: a member is late, and removed."""
@@ -214,9 +202,22 @@ class ConsumerGroup:
     def _is_stale(self) -> bool:
         return self._seen_version != self._context.catalog.version
 
-    def _looked(self, outcome: Outcome) -> Outcome:
-        self._seen_version = self._context.catalog.version
-        return outcome
+    def _decide(self, draft: Draft, event: RequestReceived, now: Millis) -> Outcome:
+        context, is_stale = self._context, self._is_stale
+        match event.request:
+            case ConsumerGroupHeartbeatRequest() as request:
+                return heartbeat(draft, event, request, context, now, is_stale=is_stale)
+            case HeartbeatRequest() as request:
+                return classic_members.heartbeat(draft, event, request, context, now, is_stale=is_stale)
+            case JoinGroupRequest() as request:
+                return classic_members.join(draft, event, request, context, now)
+            case SyncGroupRequest() as request:
+                return classic_members.sync(self.ledger, event, request, context, now)
+            case LeaveGroupRequest() as request:
+                return classic_members.leave(draft, event, request, context, now)
+            case _:
+                # A request of another kind of group's protocol.
+                raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
     def _member(self, member_id: str) -> ConsumerMember:
         member = self.ledger.members.get(member_id)

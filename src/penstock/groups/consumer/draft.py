@@ -16,11 +16,13 @@ from penstock.groups.group_record import encoded
 class Draft:
     """One decision about one group."""
 
-    __slots__ = ("_is_copied", "_records", "ledger")
+    __slots__ = ("_is_copied", "_records", "has_seen_topics", "ledger")
 
     def __init__(self, ledger: Ledger) -> None:
         #: What the group will be. The group's own until something is written: most heartbeats write nothing.
         self.ledger = ledger
+        #: Whether it takes account of the topics there are now. Not every decision looks at them.
+        self.has_seen_topics = False
         self._is_copied = False
         self._records: list[ConsumerGroupRecord] = []
 

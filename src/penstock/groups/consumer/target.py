@@ -38,6 +38,7 @@ def refresh(draft: Draft, context: ShardContext, now: Millis, *, has_changed: bo
         draft.write(epoch_record(draft.group_id, draft.ledger.epoch + 1, metadata_hash))
         if draft.ledger.has_partition_metadata:
             draft.write(no_partition_metadata(draft.group_id))
+    draft.has_seen_topics = True
 
 
 def assign(draft: Draft, context: ShardContext, now: Millis) -> None:
