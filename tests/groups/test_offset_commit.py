@@ -193,6 +193,11 @@ def test_retention_time_of_old_clients_is_written_down(shell: Shell) -> None:
     assert last_value(shell).expire_timestamp == shell.now + 60_000
 
 
+def test_retention_time_that_ends_after_all_time_is_for_ever(shell: Shell) -> None:
+    assert commit(shell, request_of(retention_ms=2**63 - 1), version=4) == ErrorCode.NONE
+    assert last_value(shell).expire_timestamp == 2**63 - 1
+
+
 def test_every_offset_is_taken_or_refused_by_itself(shell: Shell) -> None:
     partitions = tuple(
         OffsetCommitRequestPartition(partition_index=index, committed_offset=index) for index in (0, 9, 1)

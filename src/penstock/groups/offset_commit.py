@@ -12,7 +12,7 @@ from penstock.coordinator.events import RequestReceived
 from penstock.coordinator.outcome import CoordinatorRecord, Outcome, answer
 from penstock.groups.group import Committer, PartitionRule
 from penstock.groups.offset_record import OffsetDecision, WantedOffset
-from penstock.groups.records import NO_EXPIRY
+from penstock.groups.records import NO_EXPIRY, TIMESTAMP_MAX
 from penstock.groups.shard_state import ShardState
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -80,8 +80,9 @@ def _permission(
 
 
 def _expire_timestamp(request: OffsetCommitRequest, now: Millis) -> int:
+    """For how long is up to the client, which may say for ever with the largest number it knows."""
     has_own = request.retention_time_ms != NO_RETENTION_TIME
-    return now + request.retention_time_ms if has_own else NO_EXPIRY
+    return min(now + request.retention_time_ms, TIMESTAMP_MAX) if has_own else NO_EXPIRY
 
 
 def _wanted(state: ShardState, topic: OffsetCommitRequestTopic, api_version: int) -> list[WantedOffset]:

@@ -49,6 +49,9 @@ NO_EXPIRY: Final = -1
 
 NO_TIMESTAMP: Final = -1
 
+TIMESTAMP_MAX: Final = 2**63 - 1
+"""The latest time that can be written down."""
+
 
 class OffsetCommitKey(Struct):
     """A partition that a group reads."""
