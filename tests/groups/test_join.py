@@ -104,6 +104,17 @@ def test_id_that_was_given_out_before_the_group_was_full_is_taken_back(shell: Sh
     assert ann.joined().generation_id == 2
 
 
+@pytest.mark.parametrize("version", [3, 9])
+@pytest.mark.parametrize("instance", [None, "i" * 0x7FFF])
+def test_name_as_long_as_can_be_leaves_room_for_the_rest_of_the_id(
+    shell: Shell, instance: str | None, version: int
+) -> None:
+    ann = Actor(shell, "a" * 0x7FFF, instance=instance, version=version)
+    stable_group(shell, ann)
+    assert ann.heartbeat() == ErrorCode.NONE
+    assert ann.member_id.startswith((instance or ann.name)[:255] + "-")
+
+
 def test_member_without_a_client_id_gets_an_id_nevertheless(shell: Shell) -> None:
     ann = Actor(shell, "")
     ann.send_join()

@@ -72,6 +72,9 @@ ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
 PENDING_MEMBERS_PER_GROUP_MAX = 10_000
 """Member ids given out and not used yet: clients that never come back must not fill the memory."""
 
+MEMBER_ID_PREFIX_LENGTH_MAX = 255
+"""Member ids begin with the name of a client or instance; of a longer one only so many characters."""
+
 GROUP_RECORDS_PER_TICK = 1_000
 """A coordinator that deletes old offsets writes them in batches of about this many records."""
 

@@ -223,6 +223,12 @@ def test_member_of_version_0_is_given_an_id(shell: Shell) -> None:
     assert list(ledger_of(shell).members) == [ann.member_id]
 
 
+def test_name_as_long_as_can_be_leaves_room_for_the_rest_of_the_id(shell: Shell) -> None:
+    ann = Modern(shell, "", version=0, instance="i" * 0x7FFF)
+    assert ann.beat() == ErrorCode.NONE
+    assert list(ledger_of(shell).members) == [ann.member_id]
+
+
 def test_unknown_assignor_is_refused(shell: Shell) -> None:
     response = Modern(shell, "ann").ask(joining(server_assignor="sticky"))
     assert response.error_code == ErrorCode.UNSUPPORTED_ASSIGNOR
