@@ -11,6 +11,7 @@ from penstock.metadata.topic_image import TopicImage
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.limits import PARTITIONS_PER_CLUSTER_MAX, PARTITIONS_PER_TOPIC_MAX
+from penstock.model.names import COORDINATOR_TOPICS
 from penstock.wire.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
@@ -56,6 +57,10 @@ def _grow(image: ClusterImage, wanted: CreatePartitionsTopic, *, already_new: in
 
 def _check_count(image: ClusterImage, topic: TopicImage, count: int, *, already_new: int) -> None:
     present = len(topic.partitions)
+    if topic.name in COORDINATOR_TOPICS:
+        raise _invalid_partitions(
+            f"The number of partitions of {topic.name} cannot be changed: what it holds is found by it."
+        )
     if count == present:
         raise _invalid_partitions(f"Topic already has {present} partition(s).")
     if count < present:

@@ -14,6 +14,8 @@ PIPELINES_TOPIC = "__penstock_pipelines"
 """Written by pipelines, which are clients: for brokers it is a topic like others."""
 
 INTERNAL_TOPICS = frozenset({METADATA_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC, LOGS_TOPIC})
+COORDINATOR_TOPICS = frozenset({OFFSETS_TOPIC, TRANSACTIONS_TOPIC})
+"""All that is known of groups and transactions, each in the partition that its name is hashed to."""
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 

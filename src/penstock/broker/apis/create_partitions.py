@@ -4,7 +4,8 @@ Versions 0 to 3.
 
 Behaviour
     - ``count`` is the total wanted. The answer comes when the new partitions can be written to.
-    - Refusals: UNKNOWN_TOPIC_OR_PARTITION; INVALID_PARTITIONS (no increase, or beyond the limit);
+    - Refusals: UNKNOWN_TOPIC_OR_PARTITION; INVALID_PARTITIONS (no increase, beyond the limit, or a
+      topic of coordinators, in which everything would be looked for elsewhere);
       INVALID_REPLICA_ASSIGNMENT; INVALID_REPLICATION_FACTOR (too few brokers now); INVALID_REQUEST (a topic
       given twice); POLICY_VIOLATION (more than a cluster may hold).
 

@@ -8,6 +8,7 @@ Behaviour
     - The new beginning is written to disk before the answer; files go when a whole segment lies below it.
     - The answer waits until the log begins there on every live replica; REQUEST_TIMED_OUT when that takes
       too long, in which case it will happen all the same.
+    - INVALID_TOPIC_EXCEPTION for the topics in which coordinators keep groups and transactions.
 
 Version notes
     2 flexible.
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
+from penstock.model.names import COORDINATOR_TOPICS
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.delete_records import (
     DeleteRecordsPartition,
@@ -82,6 +84,9 @@ class _Trim:
 def _trim(broker: "Broker", topic: str, wanted: DeleteRecordsPartition) -> _Trim:
     trim = _Trim(wanted.partition_index, broker.loop)
     try:
+        if topic in COORDINATOR_TOPICS:
+            # A shard would not notice, and the next one to be loaded know nothing any more.
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         partition = broker.replicas.by_name(topic, wanted.partition_index)
         partition.check_is_here()
         end = partition.high_watermark
