@@ -18,7 +18,7 @@ from penstock.config.definition import (
     unknown_key,
 )
 from penstock.config.topic_keys import TOPIC_KEYS
-from penstock.config.validators import at_least, between, list_of, one_of, throttled_replicas
+from penstock.config.validators import at_least, between, list_of, one_of, some_of, throttled_replicas
 
 ALL_KEYS = [*BROKER_KEYS.values(), *TOPIC_KEYS.values(), *CLIENT_METRICS_KEYS.values()]
 
@@ -127,6 +127,8 @@ def test_topic_table_holds_all_of_kafka_four() -> None:
     [
         (between(0, 1), 0.5, 1.5),
         (list_of("compact", "delete"), ("delete", "compact"), ("delete", "x")),
+        (some_of("uniform", "range"), ("range",), ("range", "x")),
+        (some_of("uniform", "range"), ("range", "uniform"), ()),
         (throttled_replicas(), ("0:1", "1:2"), ("0:1", "*")),
         (throttled_replicas(), ("*",), ("a",)),
     ],

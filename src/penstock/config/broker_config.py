@@ -1,12 +1,28 @@
 """What this broker was told: static values from its start, dynamic ones from the cluster's metadata."""
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.definition import ConfigError, ConfigKey, unknown_key
 from penstock.config.listeners import Listener, parse_listener, parse_server
 from penstock.config.settings import ConfigSource, Setting, Settings, default_setting
+
+_RULES: tuple[tuple[str, str, str, Callable[[int, int], bool]], ...] = (
+    ("socket.request.max.bytes", "at least", "message.max.bytes", operator.ge),
+    (
+        "broker.heartbeat.interval.ms",
+        "at most half of",
+        "broker.session.timeout.ms",
+        lambda interval, session: interval * 2 <= session,
+    ),
+    # Else no member of a classic group could join,
+    ("group.min.session.timeout.ms", "at most", "group.max.session.timeout.ms", operator.le),
+    # and every member of a consumer group would be taken out before it is heard of again.
+    ("group.consumer.heartbeat.interval.ms", "below", "group.consumer.session.timeout.ms", operator.lt),
+)
+"""What a setting must be, compared with another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +102,12 @@ def build_broker_config(*given: Given, keys: Mapping[str, ConfigKey] | None = No
 
 def check_together(config: BrokerConfig) -> None:
     """Rules that bind several settings; ``ConfigError`` when one is broken."""
-    request_bytes, message_bytes = "socket.request.max.bytes", "message.max.bytes"
-    if request_bytes in config.keys and config.integer(request_bytes) < config.integer(message_bytes):
-        raise ConfigError(
-            f"Invalid value {config.integer(request_bytes)} for configuration {request_bytes}: must be at "
-            f"least {message_bytes}, which is {config.integer(message_bytes)}."
-        )
-    interval, session = "broker.heartbeat.interval.ms", "broker.session.timeout.ms"
-    if interval in config.keys and config.integer(interval) * 2 > config.integer(session):
-        raise ConfigError(
-            f"Invalid value {config.integer(interval)} for configuration {interval}: must be at most half of "
-            f"{session}, which is {config.integer(session)}."
-        )
+    for name, rule, other, holds in _RULES:
+        if name in config.keys and not holds(config.integer(name), config.integer(other)):
+            raise ConfigError(
+                f"Invalid value {config.integer(name)} for configuration {name}: must be {rule} {other}, "
+                f"which is {config.integer(other)}."
+            )
     for listener in config.advertised_listeners if "advertised.listeners" in config.keys else ():
         if listener.host in ("", "0.0.0.0", "::") or listener.port == 0:
             raise ConfigError(

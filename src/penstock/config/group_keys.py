@@ -2,7 +2,7 @@
 
 from penstock.config.broker_key import broker_key
 from penstock.config.definition import INT_MAX, ConfigType
-from penstock.config.validators import at_least, list_of, one_of
+from penstock.config.validators import at_least, one_of, some_of
 
 _READ_BY = "penstock.broker.coordination.groups"
 
@@ -70,7 +70,7 @@ GROUP_KEYS = (
         ("uniform", "range"),
         "How partitions of consumer groups are assigned; members may choose one of these, and get the first "
         "otherwise.",
-        validator=list_of("uniform", "range"),
+        validator=some_of("uniform", "range"),
         read_by=_READ_BY,
     ),
     broker_key(

@@ -40,6 +40,13 @@ def list_of(*names: str) -> Validator:
     return Validator("a list of " + ", ".join(names), lambda value: set(_strings(value)) <= set(names))
 
 
+def some_of(*names: str) -> Validator:
+    """At least one of a few words."""
+    return Validator(
+        "a list of some of " + ", ".join(names), lambda value: set() < set(_strings(value)) <= set(names)
+    )
+
+
 def one_item() -> Validator:
     """A list that, for now, holds exactly one thing."""
     return Validator("exactly one item", lambda value: len(_strings(value)) == 1 and value != ("",))
