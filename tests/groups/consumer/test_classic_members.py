@@ -254,13 +254,12 @@ def test_static_member_may_change_its_protocol_both_ways(shell: Shell) -> None:
     assert modern.beat() == ErrorCode.FENCED_INSTANCE_ID
 
 
-def test_member_leaves_by_the_protocol_it_speaks(shell: Shell) -> None:
+def test_each_member_that_is_to_go_has_its_own_outcome(shell: Shell) -> None:
     bob, cal = Actor(shell, "bob"), Actor(shell, "cal", instance="desk")
     join(bob)
     join(cal)
     identities = (
         MemberIdentity(member_id=bob.member_id),
-        MemberIdentity(member_id="ann"),
         MemberIdentity(member_id="nobody"),
         MemberIdentity(group_instance_id="desk"),
         MemberIdentity(member_id=bob.member_id, group_instance_id="desk"),
@@ -271,12 +270,25 @@ def test_member_leaves_by_the_protocol_it_speaks(shell: Shell) -> None:
     assert [each.error_code for each in response.members] == [
         ErrorCode.NONE,
         ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.UNKNOWN_MEMBER_ID,
         ErrorCode.NONE,
         ErrorCode.FENCED_INSTANCE_ID,
         ErrorCode.UNKNOWN_MEMBER_ID,
     ]
     assert list(ledger_of(shell).members) == ["ann"]
+
+
+def test_administrator_takes_out_members_that_speak_the_consumer_protocol(shell: Shell) -> None:
+    ann, bob, cal = ann_of(shell), Modern(shell, "bob", instance="desk"), Modern(shell, "cal")
+    settle(ann, bob, cal)
+    bob.go_away()
+    identities = (MemberIdentity(member_id="ann"), MemberIdentity(group_instance_id="desk"))
+    request = LeaveGroupRequest(group_id=cal.group, members=identities)
+    response = shell.ask(LeaveGroupResponse, request, version=5)
+    assert [each.error_code for each in response.members] == [ErrorCode.NONE, ErrorCode.NONE]
+    assert list(ledger_of(shell).members) == ["cal"]
+    settle(cal)
+    assert cal.numbers() == [0, 1, 2, 3]
+    assert ann.beat() == ErrorCode.UNKNOWN_MEMBER_ID, "it may come back, as a new member"
 
 
 def test_member_that_leaves_frees_what_it_had(shell: Shell) -> None:

@@ -4,7 +4,7 @@ Versions 0 to 5.
 
 Behaviour
     - Since version 3 every member has its own outcome: UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID. A static
-      member may be named by its instance id alone.
+      member may be named by its instance id alone, and members may be of either protocol.
 
 Version notes
     3 many members; 4 flexible; 5 reason (KIP-800).

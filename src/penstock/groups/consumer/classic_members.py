@@ -144,7 +144,7 @@ def heartbeat(
 def leave(
     draft: Draft, event: RequestReceived, request: LeaveGroupRequest, context: ShardContext, now: Millis
 ) -> Outcome:
-    """Decide on a LeaveGroup request; members that speak the other protocol leave by that."""
+    """Decide on a LeaveGroup request, by which administrators take out members of either protocol."""
     codes: list[ErrorCode] = []
     gone: dict[str, None] = {}
     for identity in leaving_members(request, event.api_version):
@@ -257,7 +257,7 @@ def _leaving(ledger: Ledger, identity: MemberIdentity, gone: dict[str, None]) ->
     if not member_id and instance_id is not None:
         member_id = ledger.static_ids.get(instance_id, "")
     member = find_member(ledger, member_id, instance_id)
-    if not member.speaks_classic or member.member_id in gone:
+    if member.member_id in gone:
         raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID)
     return member
 
