@@ -213,6 +213,7 @@ class Coordinator:
             settings=self.settings,
             new_producer_id=lambda: self.pool.popleft() if self.pool else None,
             compile_pattern=compile_pattern,
+            count_offsets_partitions=lambda: 50,
         )
 
     def _carry_out(self, outcome: Outcome) -> Outcome:

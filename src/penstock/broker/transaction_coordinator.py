@@ -151,12 +151,10 @@ class TransactionCoordinator(Coordinator):
         broker = self._broker
         return TransactionShard(
             coordinator_epoch=leader_epoch,
-            settings=transaction_settings(
-                broker.config,
-                offsets_partition_count=partition_count(broker.image, offsets_topic(broker.config)),
-            ),
+            settings=transaction_settings(broker.config),
             new_producer_id=broker.producer_ids.next_nowait,
             compile_pattern=compile_pattern,
+            count_offsets_partitions=lambda: partition_count(broker.image, offsets_topic(broker.config)),
         )
 
 
@@ -176,12 +174,11 @@ def transactions_topic(config: BrokerConfig) -> InternalTopic:
     )
 
 
-def transaction_settings(config: BrokerConfig, *, offsets_partition_count: int) -> TransactionSettings:
+def transaction_settings(config: BrokerConfig) -> TransactionSettings:
     """What the configuration says about transactions."""
     return TransactionSettings(
         timeout_max_ms=config.integer("transaction.max.timeout.ms"),
         expiration_ms=config.integer("transactional.id.expiration.ms"),
-        offsets_partition_count=offsets_partition_count,
     )
 
 

@@ -11,5 +11,3 @@ class TransactionSettings:
     timeout_max_ms: int = 15 * 60 * 1000
     #: ``transactional.id.expiration.ms``: an id without a transaction for so long is forgotten.
     expiration_ms: int = 7 * 24 * 60 * 60 * 1000
-    #: ``offsets.topic.num.partitions``: where a group's offsets are follows from it.
-    offsets_partition_count: int = 50

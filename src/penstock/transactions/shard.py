@@ -63,12 +63,17 @@ class TransactionShard:
         settings: TransactionSettings,
         new_producer_id: NewProducerId,
         compile_pattern: CompilePattern,
+        count_offsets_partitions: Callable[[], int],
     ) -> None:
-        """``coordinator_epoch`` is the leader epoch of the partition: markers of former terms are refused."""
+        """``coordinator_epoch`` is the leader epoch of the partition: markers of former terms are refused.
+
+        How many partitions the topic of groups' offsets has is asked for each time: it may be made later.
+        """
         self._coordinator_epoch = coordinator_epoch
         self._settings = settings
         self._new_producer_id = new_producer_id
         self._compile_pattern = compile_pattern
+        self._count_offsets_partitions = count_offsets_partitions
         #: Hard: by transactional id, in the order in which they were first seen.
         self._transactions: dict[str, TransactionMetadata] = {}
         #: Soft: for all and only the decided transactions, the partitions whose markers are missing.
@@ -189,7 +194,7 @@ class TransactionShard:
                 return decide_offsets(
                     self.get(request.transactional_id),
                     request,
-                    offsets_partition_count=self._settings.offsets_partition_count,
+                    offsets_partition_count=self._count_offsets_partitions(),
                     now=now,
                 )
             case EndTxnRequest():

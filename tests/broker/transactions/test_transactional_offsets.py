@@ -20,6 +20,8 @@ from tests.broker.transactions.stories import FEW, PROTOCOLS, state_of, tell
 from penstock.broker.broker import Broker
 from penstock.broker.coordination.coordinator import Coordinator
 from penstock.model.error_codes import ErrorCode
+from penstock.model.names import OFFSETS_TOPIC
+from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.wire.messages.offset_fetch import OffsetFetchRequest
 
 
@@ -58,6 +60,27 @@ def test_offsets_count_when_the_transaction_commits_and_not_before(is_second: bo
         assert await producer.end() == ErrorCode.NONE
         await until_committed(broker, 7)
         assert await stable_code(client) == ErrorCode.NONE
+
+    tell(story)
+
+
+@PROTOCOLS
+def test_offsets_are_found_where_their_topic_has_them_however_late_and_large_it_was_made(
+    is_second: bool,
+) -> None:
+    async def story(broker: Broker, client: Client) -> None:
+        assert await Producer(client, "before").init() == ErrorCode.NONE
+        topic = CreatableTopic(name=OFFSETS_TOPIC, num_partitions=7, replication_factor=1)
+        (made,) = (await client.ask(CreateTopicsRequest(topics=(topic,)))).topics
+        assert made.error_code == ErrorCode.NONE
+        for group in ("g", "h", "i"):
+            producer = Producer(client, is_second=is_second)
+            assert await producer.init() == ErrorCode.NONE
+            if not is_second:
+                assert await producer.add_offsets(group) == ErrorCode.NONE
+            assert await producer.commit_offset(group, 7) == ErrorCode.NONE
+            assert await producer.end() == ErrorCode.NONE
+            await until_committed(broker, 7, group)
 
     tell(story)
 
