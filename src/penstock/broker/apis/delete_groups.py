@@ -3,7 +3,7 @@
 Versions 0 to 2.
 
 Behaviour
-    - Each group has its own outcome: NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND, INVALID_GROUP_ID.
+    - Each group has its own outcome: NON_EMPTY_GROUP or GROUP_ID_NOT_FOUND.
 
 Version notes
     2 flexible.
