@@ -151,6 +151,31 @@ def test_group_that_may_not_become_a_consumer_group_is_not_found(
     assert kind(shell) is ClassicGroup
 
 
+@pytest.mark.parametrize(
+    ("assignor", "told", "expected"),
+    [
+        ("by-rack", b"rack 7 first", ErrorCode.GROUP_ID_NOT_FOUND),
+        ("by-rack", b"", ErrorCode.NONE),
+        # librdkafka's says to members what they have said themselves.
+        ("cooperative-sticky", b"had 0 and 1", ErrorCode.NONE),
+    ],
+)
+def test_group_whose_own_assignor_tells_members_more_than_their_partitions_stays_classic(
+    shell: Shell, assignor: str, told: bytes, expected: ErrorCode
+) -> None:
+    bob = Actor(shell, "bob", protocols=protocols(assignor))
+    bob.join()
+    shell.wait(0)
+    part = ProtocolTopicPartitions(topic="orders", partitions=(0, 1))
+    assignment = ConsumerProtocolAssignment(assigned_partitions=(part,), user_data=told)
+    bob.joined()
+    bob.sync({bob.member_id: write_assignment(assignment)})
+    ann = Modern(shell, "ann")
+    assert ann.beat() == expected
+    assert kind(shell) is (ClassicGroup if expected else ConsumerGroup)
+    assert not expected or "by-rack" in (ann.last.error_message or "")
+
+
 @pytest.mark.parametrize("policy", [MigrationPolicy.DISABLED, MigrationPolicy.UPGRADE])
 def test_group_that_may_not_become_a_classic_group_stays_what_it_is(
     shell: Shell, policy: MigrationPolicy

@@ -3,7 +3,8 @@
 *Upgrade.* When the first client that speaks the consumer protocol joins a classic group of consumers, the
 group becomes a consumer group. What the log says of the last generation is what its members have; they go on
 speaking the classic protocol, and learn from their next heartbeat to join again. Whoever waits in a round
-under way is told that there is another one.
+under way is told that there is another one. A group whose own assignor tells members more than their
+partitions stays what it is, as in Kafka: nobody would tell them that any more.
 
 *Downgrade.* When the last client that speaks the consumer protocol is gone and others are left, the group
 becomes a classic group again: its members keep what they have, and begin a round. It is done as soon as
@@ -34,7 +35,12 @@ from penstock.groups.consumer.records import (
     target_record,
 )
 from penstock.groups.consumer.timers import ConsumerTimers
-from penstock.groups.consumer_protocol import PROTOCOL_TYPE, read_assignment, read_subscription
+from penstock.groups.consumer_protocol import (
+    PROTOCOL_TYPE,
+    ConsumerProtocolAssignment,
+    read_assignment,
+    read_subscription,
+)
 from penstock.groups.consumer_records import (
     ClassicMemberMetadata,
     ClassicProtocol,
@@ -56,6 +62,10 @@ from penstock.groups.topics import Topics
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
 from penstock.model.ids import Millis
+
+_COMMON_ASSIGNORS = frozenset({"range", "roundrobin", "sticky", "cooperative-sticky"})
+"""Those that clients bring along. What they say beside partitions, as librdkafka's sticky one does, is for
+themselves alone; what others say is for their applications, and no coordinator would go on saying it."""
 
 
 def upgraded(group: ClassicGroup, context: ShardContext, now: Millis) -> Draft:
@@ -154,9 +164,12 @@ def _members_of(group: ClassicGroup, topics: Topics) -> Iterator[ConsumerMember]
     taken: set[TopicIdPartition] = set()
     for member in stored.members:
         subscription = read_subscription(member.subscription)
-        assigned = _assigned(member, topics)
-        if subscription is None or assigned is None:
+        assignment = read_assignment(member.assignment)
+        if subscription is None or assignment is None:
             raise _not_upgradable(group.group_id, f"what member {member.member_id} says cannot be read")
+        if assignment.user_data and stored.protocol not in _COMMON_ASSIGNORS:
+            reason = f"its assignor {stored.protocol} tells members more than their partitions"
+            raise _not_upgradable(group.group_id, reason)
         profile = ConsumerGroupMemberMetadataValue(
             instance_id=member.group_instance_id,
             rack_id=subscription.rack_id,
@@ -170,7 +183,7 @@ def _members_of(group: ClassicGroup, topics: Topics) -> Iterator[ConsumerMember]
             ),
         )
         # Members may have assigned one partition twice; to the coordinator it is the first one's.
-        own = assigned - taken
+        own = _assigned(assignment, topics) - taken
         taken |= own
         progress = Progress(
             epoch=stored.generation,
@@ -180,10 +193,7 @@ def _members_of(group: ClassicGroup, topics: Topics) -> Iterator[ConsumerMember]
         yield ConsumerMember(member_id=member.member_id, profile=profile, progress=progress)
 
 
-def _assigned(member: GroupMetadataMember, topics: Topics) -> Partitions | None:
-    assignment = read_assignment(member.assignment)
-    if assignment is None:
-        return None
+def _assigned(assignment: ConsumerProtocolAssignment, topics: Topics) -> Partitions:
     return frozenset(
         TopicIdPartition(topics.id_of(of.topic), partition)
         for of in assignment.assigned_partitions
