@@ -16,14 +16,11 @@ from penstock.groups.records import (
     OffsetCommitValue,
 )
 from penstock.groups.shard import GroupShard
-from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError
 from penstock.model.ids import Millis, TopicPartition
 from penstock.wire.messages.init_producer_id import InitProducerIdRequest
-from penstock.wire.messages.join_group import JoinGroupResponse
 from penstock.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from penstock.wire.messages.list_groups import ListGroupsRequest
-from penstock.wire.messages.sync_group import SyncGroupResponse
 
 
 @pytest.fixture
@@ -121,24 +118,6 @@ def test_deletion_of_a_group_in_which_members_wait_is_a_bug(shell: Shell) -> Non
     ann.join()
     with pytest.raises(InvariantError, match="while members wait"):
         shell.shard.replay(group_tombstone(GROUP), offset=100)
-
-
-def test_unload_answers_everybody_who_waits(shell: Shell) -> None:
-    ann, bob, cal = Actor(shell, "ann"), Actor(shell, "bob"), Actor(shell, "cal", group="others")
-    dan = Actor(shell, "dan", group="others")
-    stable_group(shell, cal, dan)
-    ann.join()
-    bob.join()
-    Actor(shell, "eve").send_join()
-    shell.wait(6_000)
-    ann.joined()
-    bob.joined()
-    waiting = {bob.sync(): SyncGroupResponse, cal.join(): JoinGroupResponse}
-    replies = shell.shard.unload(ErrorCode.NOT_COORDINATOR).replies
-    assert {reply.token: type(reply.response) for reply in replies} == waiting
-    assert {getattr(reply.response, "error_code", None) for reply in replies} == {ErrorCode.NOT_COORDINATOR}
-    kinds = {deadline.group_id for deadline in shell.shard._deadlines._due}
-    assert kinds == {""}
 
 
 def test_story_of_a_group_is_loaded_to_its_end(shell: Shell) -> None:

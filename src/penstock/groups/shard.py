@@ -187,13 +187,6 @@ class GroupShard:
             outcome += group.loaded(now)
         return outcome
 
-    def unload(self, code: ErrorCode) -> Outcome:
-        """The shard is given up, and not asked anything afterwards: answer with ``code`` whoever waits."""
-        outcome = NOTHING
-        for _, group in sorted(self._state.groups.items()):
-            outcome += group.unload(code)
-        return outcome
-
     def hard_state(self) -> tuple[object, object]:
         """A value that says what the log says, to compare it with that of another shard."""
         groups = {group_id: group.hard_state() for group_id, group in self._state.groups.items()}
