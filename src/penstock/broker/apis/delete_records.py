@@ -5,10 +5,11 @@ Versions 0 to 2.
 Behaviour
     - The offset given becomes the first one readable; -1 means the high watermark. Beyond the high watermark
       it is OFFSET_OUT_OF_RANGE; below the present beginning nothing changes.
+    - Nothing is deleted of what coordinators keep (INVALID_TOPIC_EXCEPTION), nor of a topic whose
+      ``cleanup.policy`` is only ``compact``, which promises the newest value of every key (POLICY_VIOLATION).
     - The new beginning is written to disk before the answer; files go when a whole segment lies below it.
     - The answer waits until the log begins there on every live replica; REQUEST_TIMED_OUT when that takes
       too long, in which case it will happen all the same.
-    - INVALID_TOPIC_EXCEPTION for the topics in which coordinators keep groups and transactions.
 
 Version notes
     2 flexible.
@@ -84,11 +85,9 @@ class _Trim:
 def _trim(broker: "Broker", topic: str, wanted: DeleteRecordsPartition) -> _Trim:
     trim = _Trim(wanted.partition_index, broker.loop)
     try:
-        if topic in COORDINATOR_TOPICS:
-            # A shard would not notice, and the next one to be loaded know nothing any more.
-            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         partition = broker.replicas.by_name(topic, wanted.partition_index)
         partition.check_is_here()
+        _check_may_go(partition)
         end = partition.high_watermark
         offset = end if wanted.offset == HIGH_WATERMARK else wanted.offset
         if not 0 <= offset <= end:
@@ -98,3 +97,13 @@ def _trim(broker: "Broker", topic: str, wanted: DeleteRecordsPartition) -> _Trim
     except ApiError as error:
         trim.settle(error.code)
     return trim
+
+
+def _check_may_go(partition: Partition) -> None:
+    """Raise for records that somebody counts on to be there."""
+    if partition.topic in COORDINATOR_TOPICS:
+        # A shard would not notice, and the next one to be loaded know nothing any more.
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    config = partition.log.config
+    if config.is_compacted and not config.deletes_old_segments:
+        raise ApiError(ErrorCode.POLICY_VIOLATION)
