@@ -401,6 +401,20 @@ def test_connection_client_that_reads_nothing_is_closed_after_a_while() -> None:
     run(scenario)
 
 
+def test_connection_client_that_reads_one_large_part_slowly_is_kept() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(FETCH, 1))
+        reply = await subject.requests.wait_started(1)
+        reply.send([bytes(32 << 20)])
+        now = subject.around.clock.monotonic()
+        for read in range(1, 16):
+            await subject.reader.readexactly(2 << 20)
+            await asyncio.sleep(0.005)
+            subject.connection.close_if_overdue(now + 20 * read)
+
+    run(scenario)
+
+
 async def _read_to_end(reader: asyncio.StreamReader) -> bytes:
     try:
         async with asyncio.timeout(10):

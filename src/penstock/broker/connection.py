@@ -152,7 +152,7 @@ class Connection(asyncio.BufferedProtocol):
         assert self._outbox is not None
         self._outbox.pause()
         self._stalled_since = self._around.clock.monotonic()
-        self._stalled_bytes = self._outbox.queued_bytes
+        self._stalled_bytes = self._outbox.unsent_bytes
 
     def resume_writing(self) -> None:
         """The client has caught up."""
@@ -279,8 +279,9 @@ class Connection(asyncio.BufferedProtocol):
         assert self._outbox is not None
         assert self._stalled_since is not None
         allowed = SHORTAGE_SECONDS if self._queue and self._around.memory.is_short else WRITE_STALL_SECONDS
-        if self._outbox.queued_bytes != self._stalled_bytes:
-            self._stalled_since, self._stalled_bytes = now, self._outbox.queued_bytes
+        unsent_bytes = self._outbox.unsent_bytes  # a large part may be in the transport's hands as a whole
+        if unsent_bytes != self._stalled_bytes:
+            self._stalled_since, self._stalled_bytes = now, unsent_bytes
         elif now - self._stalled_since > allowed:
             self.close(f"replies were not read for {allowed:.0f} s")
 

@@ -56,12 +56,18 @@ class Outbox:
         self._flush_is_scheduled = False
         self._socket_fd = _plain_socket_fd(transport)
         self.is_paused = False
+        #: Of replies, and not handed to the transport yet.
         self.queued_bytes = 0
 
     @property
     def is_empty(self) -> bool:
         """Whether everything has been handed to the kernel."""
         return not self._parts and self._transport.get_write_buffer_size() == 0
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What the kernel has not taken yet, wherever it waits."""
+        return self.queued_bytes + self._transport.get_write_buffer_size()
 
     def put(self, parts: Sequence[Part]) -> None:
         """Queue the parts of one reply; they leave at the end of this turn of the loop."""
