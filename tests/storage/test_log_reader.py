@@ -55,6 +55,26 @@ def test_read_begins_with_the_batch_that_contains_the_offset(tail_bytes: int) ->
 
 
 @pytest.mark.parametrize("tail_bytes", [0, 10**6])
+def test_slice_knows_whether_there_is_more_below_the_end_offset(tail_bytes: int) -> None:
+    log, batches = log_of(10, tail_bytes=tail_bytes)
+    size = len(batches[0])
+    assert log.read(2, max_bytes=3 * size + 1, end_offset=6).has_more
+    assert not log.read(2, max_bytes=3 * size, end_offset=5).has_more
+    assert log.read(2, max_bytes=1, end_offset=4).has_more
+    assert not log.read(2, max_bytes=1, end_offset=3).has_more
+    assert log.read(2, max_bytes=1, end_offset=3, minimum_one_batch=False) == (0, [], None, None, True)
+    assert not log.read(10, max_bytes=1, end_offset=10).has_more
+
+
+def test_slice_that_ends_with_its_segment_has_more() -> None:
+    log = make_log(make_disk(), LogConfig(segment_bytes=500), tail_bytes=0)
+    fill(log, 10, size=100)
+    found = log.read(0, max_bytes=10_000, end_offset=10)
+    assert found.has_more
+    assert not log.read(found.end_offset, max_bytes=10_000, end_offset=found.end_offset + 1).has_more
+
+
+@pytest.mark.parametrize("tail_bytes", [0, 10**6])
 def test_read_stops_at_the_end_offset(tail_bytes: int) -> None:
     log, batches = log_of(10, tail_bytes=tail_bytes)
     assert log.read(2, max_bytes=10_000, end_offset=5).read_bytes() == b"".join(batches[2:5])

@@ -15,21 +15,21 @@ def fill(tail: LogTail, *sizes: int, first_offset: int = 0) -> list[bytes]:
 def test_read_begins_with_the_batch_that_contains_the_offset() -> None:
     tail = TailCache(1_000).tail()
     batches = fill(tail, 10, 20, 30)
-    assert tail.read(15, 30, 1_000) == (batches[1:], 50)
+    assert tail.read(15, 30, 1_000) == (batches[1:], 50, False)
 
 
 def test_read_stops_at_the_end_offset() -> None:
     tail = TailCache(1_000).tail()
     batches = fill(tail, 10, 20, 30)
-    assert tail.read(0, 20, 1_000) == (batches[:2], 30)
-    assert tail.read(20, 20, 1_000) == ([], 0)
+    assert tail.read(0, 20, 1_000) == (batches[:2], 30, False)
+    assert tail.read(20, 20, 1_000) == ([], 0, False)
 
 
 def test_read_returns_whole_batches_up_to_the_limit_and_at_least_one() -> None:
     tail = TailCache(1_000).tail()
     batches = fill(tail, 10, 20, 30)
-    assert tail.read(0, 30, 59) == (batches[:2], 30)
-    assert tail.read(0, 30, 1) == (batches[:1], 10)
+    assert tail.read(0, 30, 59) == (batches[:2], 30, True)
+    assert tail.read(0, 30, 1) == (batches[:1], 10, True)
 
 
 def test_read_before_the_tail_is_for_the_file() -> None:
@@ -67,7 +67,7 @@ def test_oldest_batch_of_all_logs_leaves_first() -> None:
     two.append(10, 10, b"d" * 10)
     assert (len(one), len(two)) == (1, 2)
     assert one.read(0, 20, 100) is None
-    assert one.read(10, 20, 100) == ([b"c" * 10], 10)
+    assert one.read(10, 20, 100) == ([b"c" * 10], 10, False)
     assert cache.size_bytes == 30
 
 
@@ -86,7 +86,7 @@ def test_cleared_tail_keeps_new_batches_while_old_ones_are_counted_out() -> None
     tail.clear()
     tail.append(100, 10, b"n" * 10)
     tail.append(110, 10, b"m" * 10)
-    assert tail.read(100, 200, 100) == ([b"n" * 10, b"m" * 10], 20)
+    assert tail.read(100, 200, 100) == ([b"n" * 10, b"m" * 10], 20, False)
 
 
 @settings(deadline=None)

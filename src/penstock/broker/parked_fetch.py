@@ -1,7 +1,8 @@
 """A consumer's Fetch request from its arrival to its answer: read, perhaps wait, send.
 
-A fetch is answered as soon as it has ``min_bytes``, anything went wrong, or its time is up. Until then it
-waits on its partitions and looks again whenever a high watermark moves; nothing polls.
+A fetch is answered as soon as it has ``min_bytes``, or as much as it may have of a partition, anything went
+wrong, or its time is up. Until then it waits on its partitions and looks again whenever a high watermark
+moves; nothing polls.
 """
 
 import asyncio
@@ -91,7 +92,7 @@ class ParkedFetch:
     def _is_enough(self, reads: list[PartitionRead]) -> bool:
         if not reads:
             return True
-        if any(read.is_urgent for read in reads):
+        if any(read.is_urgent or read.has_more for read in reads):
             return True
         return sum(read.size for read in reads) >= self._limits.min_bytes
 

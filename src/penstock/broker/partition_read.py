@@ -44,6 +44,11 @@ class PartitionRead(NamedTuple):
         return self.code is not NO_ERROR or self.diverging is not None or self.preferred != NO_REPLICA
 
     @property
+    def has_more(self) -> bool:
+        """Whether there is more to read than this, so that waiting would bring nothing that is not there."""
+        return self.records is not None and self.records.has_more
+
+    @property
     def needs_verification(self) -> bool:
         """Whether its bytes come from a file and were never checked by this process."""
         if self.records is None or self.partition is None or not self.records.size:

@@ -47,6 +47,9 @@ class LogSlice(NamedTuple):
     known_end_offset: int | None = None
     """An offset behind everything in the file pieces, as near as it is known without reading them."""
 
+    has_more: bool = False
+    """Whether there is more below the end that was asked for: it did not fit, or is in the next segment."""
+
     @property
     def end_offset(self) -> int:
         """An offset behind everything in the slice, which must not be empty; exact for what is in memory."""
@@ -65,6 +68,7 @@ class LogSlice(NamedTuple):
 
 
 EMPTY_SLICE = LogSlice(0, [])
+NO_ROOM = LogSlice(0, [], has_more=True)
 
 
 class LogReader:
@@ -92,10 +96,10 @@ class LogReader:
         cached = self._tail.read(offset, end_offset, max_bytes)
         if cached is None:
             return self._read_file(offset, end_offset, max_bytes, minimum_one_batch)
-        buffers, size = cached
+        buffers, size, has_more = cached
         if size > max_bytes and not minimum_one_batch:
-            return EMPTY_SLICE
-        return LogSlice(size, [MemoryPiece(buffer) for buffer in buffers])
+            return NO_ROOM
+        return LogSlice(size, [MemoryPiece(buffer) for buffer in buffers], has_more=has_more)
 
     def _read_file(self, offset: int, end_offset: int, max_bytes: int, minimum_one_batch: bool) -> LogSlice:
         found = self._find(offset)
@@ -105,15 +109,18 @@ class LogReader:
         if first.header[0] >= end_offset:
             return EMPTY_SLICE
         limit = self._limit(segment, first.position, end_offset)
+        has_more = end_offset > segment.readable_offset
         end_offset = min(end_offset, segment.readable_offset)
         length = limit - first.position
         if length > max_bytes:
             length, end_offset = self._cut(segment, first, max_bytes, end_offset)
             if length > max_bytes and not minimum_one_batch:
-                return EMPTY_SLICE
+                return NO_ROOM
+            has_more = has_more or length < limit - first.position
         elif segment.readable_size == limit:
             self._remember(segment.readable_offset, segment, limit)
-        return LogSlice(length, [FilePiece(segment.file, first.position, length)], segment, end_offset)
+        piece = FilePiece(segment.file, first.position, length)
+        return LogSlice(length, [piece], segment, end_offset, has_more)
 
     def _find(self, offset: int) -> tuple[Segment, Located] | None:
         known = self._borders.get(offset)

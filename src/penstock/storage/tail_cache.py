@@ -91,11 +91,11 @@ class LogTail:
         self._first = 0
         self._generation += 1
 
-    def read(self, offset: int, end_offset: int, max_bytes: int) -> tuple[list[BytesLike], int] | None:
+    def read(self, offset: int, end_offset: int, max_bytes: int) -> tuple[list[BytesLike], int, bool] | None:
         """Whole batches from the one that contains ``offset``, all below ``end_offset``, and their size.
 
-        At least one batch even if that is larger than ``max_bytes``. None when the tail begins behind
-        ``offset``, or when the file serves it better.
+        And whether there are more below ``end_offset``. At least one batch even if that is larger than
+        ``max_bytes``. None when the tail begins behind ``offset``, or when the file serves it better.
         """
         entries, first = self._entries, self._first
         number = bisect_right(entries, offset, first, key=_base_offset) - 1
@@ -104,12 +104,14 @@ class LogTail:
         batches: list[BytesLike] = []
         total = 0
         for base_offset, size, batch in entries[number : number + BATCHES_PER_READ_MAX]:
-            if base_offset >= end_offset or (total + size > max_bytes and batches):
-                return batches, total
+            if base_offset >= end_offset:
+                return batches, total, False
+            if total + size > max_bytes and batches:
+                return batches, total, True
             batches.append(batch)
             total += size
         is_cut = number + BATCHES_PER_READ_MAX < len(entries)
-        return None if is_cut and total < max_bytes else (batches, total)
+        return None if is_cut and total < max_bytes else (batches, total, is_cut)
 
 
 _FORGOTTEN: TailEntry = (-1, 0, b"")

@@ -4,7 +4,8 @@ Versions 4 to 18.
 
 Behaviour
     - Reads up to the high watermark, or up to the last stable offset at isolation level read_committed.
-    - Waits until ``min_bytes`` are there or ``max_wait_ms`` is over; errors are answered at once.
+    - Waits until ``min_bytes`` are there or ``max_wait_ms`` is over; errors are answered at once, and so are
+      answers that hold less only because the limits, whole batches or the end of a segment allow no more.
     - At least one batch is sent for the first partition that has any, however small the limits (KIP-74).
     - An offset outside the log is OFFSET_OUT_OF_RANGE; between high watermark and log end it is simply empty.
     - Bytes come from the tail cache near the end, otherwise straight from the file.

@@ -95,7 +95,7 @@ class ReplicaFetch:
     def _is_enough(self) -> bool:
         if self._limits.max_bytes - self._left >= self._limits.min_bytes:
             return True
-        return any(read.is_urgent for read in self._reads)
+        return any(read.is_urgent or read.has_more for read in self._reads)
 
     def _look_again(self) -> None:
         self._is_looking = False
