@@ -12,7 +12,19 @@ import pytest
 from tests.broker_process import Server, wait_until
 from tests.chaos.vitals import IS_LONG_RUN, check_pulse, unharmed
 from tests.conftest import MakeServer, UniqueName
-from tests.raw_kafka import API_VERSIONS, FETCH, Connection, Record, array, build_batch, request_frame, string
+from tests.raw_kafka import (
+    API_VERSIONS,
+    FETCH,
+    PRODUCE,
+    Connection,
+    Record,
+    array,
+    build_batch,
+    produce_body,
+    request_frame,
+    string,
+    values_batch,
+)
 
 pytestmark = pytest.mark.chaos
 
@@ -224,6 +236,29 @@ def test_traffic_leaves_nothing_behind_in_memory(make_server: MakeServer, unique
             connection.send(frame)
             connection.receive_frame()
     assert server.resident_bytes() - before < 80 * MEBIBYTE
+
+
+@pytest.mark.slow
+def test_producer_without_acks_cannot_outrun_the_disk(make_server: MakeServer) -> None:
+    """What nobody waits for must wait for the flush too, or it piles up in memory."""
+    stall = "flush:delay=6s:path=orders-0/0"
+    server = make_server({"disk.reserve.bytes": 0}, environment={"PENSTOCK_FAILPOINTS": stall})
+    with Connection(server.bootstrap, timeout=30) as raw:
+        assert raw.create_topic("orders") == 0
+        before = server.resident_bytes()
+        batch = values_batch(bytes(MEBIBYTE - 1024))
+        frame = request_frame(PRODUCE, 3, produce_body("orders", 0, batch, acks=0))
+        raw.socket.settimeout(2)
+        with pytest.raises(TimeoutError):
+            send_often(raw, frame, 400)
+        assert server.resident_bytes() - before < 200 * MEBIBYTE
+    with Connection(server.bootstrap) as other:
+        assert other.api_versions()
+
+
+def send_often(connection: Connection, frame: bytes, count: int) -> None:
+    for _ in range(count):
+        connection.send(frame)
 
 
 @pytest.mark.slow

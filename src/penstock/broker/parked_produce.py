@@ -40,10 +40,7 @@ class ProduceOutcome:
     def await_acks(self, acks: int) -> None:
         """The batch is appended: settle once it is as safe as its producer asked."""
         assert self.partition is not None
-        if acks == NO_ACKS:
-            self.settle(ErrorCode.NONE)
-        else:
-            self.partition.await_safety(self, is_replicated=acks == ALL_ACKS)
+        self.partition.await_safety(self, is_replicated=acks == ALL_ACKS)
 
     def settle(self, code: ErrorCode) -> None:
         """The outcome is known."""
@@ -88,11 +85,15 @@ class ParkedProduce:
 
     def finish_or_wait(self, deadlines: Deadlines, timeout_ms: int) -> None:
         """All partitions are added: answer when nothing is waited for, or at the deadline."""
-        self._is_complete = True
         if self._waiting_count:
             self._deadlines = deadlines
             self._tick = deadlines.add(timeout_ms, self)
-        else:
+        self.finish()
+
+    def finish(self) -> None:
+        """All partitions are added: answer when nothing is waited for, however long that takes."""
+        self._is_complete = True
+        if not self._waiting_count:
             self.expire()
 
     def expire(self) -> None:

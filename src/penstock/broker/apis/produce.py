@@ -6,8 +6,10 @@ below 3 would carry a record format that Kafka has given up too; its connection 
 Behaviour
     - Exactly one batch per partition. Its header and checksum are checked, its base offset and leader epoch
       stamped in place; the records stay as they are unless the topic recompresses.
-    - acks=0: no answer; on an error the connection is closed, which is all a client can notice. acks=1: after
-      the flush here. acks=-1: after the flush on every in-sync replica. Anything else: INVALID_REQUIRED_ACKS.
+    - acks=0: no answer; on an error the connection is closed, which is all a client can notice. The request
+      counts as under way until the flush here all the same: what waits for the disk must have a bound.
+      acks=1: after the flush here. acks=-1: after the flush on every in-sync replica. Anything else:
+      INVALID_REQUIRED_ACKS.
     - A batch seen before (same producer, epoch and sequences) is answered with the offsets it got then.
     - A batch of a transaction may have to wait for its coordinator first (``transactional_appends``).
     - Internal topics are for brokers only: INVALID_TOPIC_EXCEPTION. Brokers feed the log topic in this way.
@@ -85,16 +87,14 @@ def handle(broker: "Broker", request: ProduceRequest, reply: Reply) -> None:
                 _append(broker, partition, data, request, header, now, outcome)
             except ApiError as error:
                 outcome.fail(error if partition is None else _as_one_refusal(broker, partition, error))
+    is_replicated = acks == ALL_ACKS
+    for outcome in parked.outcomes:
+        if outcome.partition is not None:
+            outcome.partition.await_safety(outcome, is_replicated=is_replicated)
     if acks == NO_ACKS:
-        for outcome in parked.outcomes:
-            if outcome.partition is not None:
-                outcome.settle(ErrorCode.NONE)
+        parked.finish()
     else:
-        is_replicated = acks == ALL_ACKS
-        for outcome in parked.outcomes:
-            if outcome.partition is not None:
-                outcome.partition.await_safety(outcome, is_replicated=is_replicated)
-    parked.finish_or_wait(broker.deadlines, request.timeout_ms)
+        parked.finish_or_wait(broker.deadlines, request.timeout_ms)
 
 
 def _as_one_refusal(broker: "Broker", partition: Partition, error: ApiError) -> ApiError:
@@ -181,7 +181,7 @@ def _check_codec(header: BatchHeader, version: int) -> None:
 def _answer_nothing(
     broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply
 ) -> None:
-    failed = [each for each in outcomes if each.error is not None]
+    failed = [each for each in outcomes if each.code is not _NO_ERROR]
     if failed:
         _count_errors(outcomes, reply)
         reply.close_connection(f"a produce request with acks=0 failed: {failed[0].code.name}")
