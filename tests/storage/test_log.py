@@ -216,7 +216,7 @@ def test_segment_rolls_when_a_relative_offset_would_not_fit() -> None:
     assert bases(log) == [0, 2**31]
 
 
-def test_old_active_segment_rolls_when_asked_and_without_timestamps_by_when_it_was_opened() -> None:
+def test_old_active_segment_rolls_when_asked_and_without_timestamps_by_when_it_began() -> None:
     log = make_log(make_disk(), LogConfig(segment_ms=100))
     assert not log.roll_if_due(10**9)
     put(log, make_batch(b"v", timestamp=1_000))
@@ -224,11 +224,21 @@ def test_old_active_segment_rolls_when_asked_and_without_timestamps_by_when_it_w
     assert log.roll_if_due(1_101)
     assert not log.roll_if_due(1_102)
     assert log.is_dirty
-    put(log, make_batch(b"v", timestamp=-1))
-    assert not log.roll_if_due(100)
-    assert log.roll_if_due(101)
+    put(log, make_batch(b"v", timestamp=-1), now=5_000)
+    put(log, make_batch(b"v", timestamp=-1), now=5_050)
+    assert not log.roll_if_due(5_100)
+    assert log.roll_if_due(5_101)
     log.flush()
-    assert bases(log) == [0, 1, 2]
+    assert bases(log) == [0, 1, 3]
+
+
+def test_old_segment_of_a_former_process_rolls_without_timestamps_by_when_it_was_opened() -> None:
+    disk = make_disk()
+    log = make_log(disk, LogConfig(segment_ms=100))
+    put(log, make_batch(b"v", timestamp=-1), now=5_000)
+    reopened = reopen_clean(disk, log)
+    assert not reopened.roll_if_due(100)
+    assert reopened.roll_if_due(101)
 
 
 def test_index_entries_lead_to_their_batches() -> None:
@@ -255,6 +265,31 @@ def test_retention_by_time_takes_whole_old_segments() -> None:
     assert bases(log) == [3, 4, 5]
     with pytest.raises(ApiError):
         log.read(2, max_bytes=100, end_offset=6)
+
+
+def test_records_without_timestamps_are_kept_as_long_as_others() -> None:
+    log = make_log(make_disk(), LogConfig(retention_ms=500))
+    put(log, make_batch(b"v", timestamp=-1), now=10_000)
+    put(log, make_batch(b"v", timestamp=-1), now=10_100)
+    log.flush()
+    assert log.expire(now=10_600, high_watermark=2) is None
+    assert not log.is_dirty
+    log.expire(now=10_601, high_watermark=2)
+    log.flush()
+    assert log.expire(now=10_601, high_watermark=2) is not None
+    assert log.log_start_offset == 2
+
+
+def test_copies_without_timestamps_are_kept_as_long_as_others() -> None:
+    log = make_log(make_disk(), LogConfig(retention_ms=500))
+    log.roll_if_due(10_000)
+    batch = make_batch(b"v", timestamp=-1)
+    log.append_copied([(batch, read_header(batch))])
+    log.flush()
+    log.expire(now=10_500, high_watermark=1)
+    assert not log.is_dirty
+    log.expire(now=10_501, high_watermark=1)
+    assert log.is_dirty, "the active segment is to go"
 
 
 def test_retention_takes_the_active_segment_after_its_successor_is_on_the_disk() -> None:

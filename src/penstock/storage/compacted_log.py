@@ -97,13 +97,15 @@ class CompactedLog(MaintainedLog):
 
     def begin_group(self, compaction: Compaction, group: list[Segment]) -> CleanedSegment:
         """Make the files that ``compaction.clean`` fills. Blocks, briefly."""
-        return CleanedSegment(
+        cleaned = CleanedSegment(
             self._filesystem,
             self.directory,
             group[0].base_offset,
             end_offset=group[-1].next_offset,
             index_interval_bytes=compaction.order.index_interval_bytes,
         )
+        cleaned.segment.untimed_until = max(map(self._untimed_until, group))
+        return cleaned
 
     def begin_swap(self, group: list[Segment], cleaned: CleanedSegment) -> SegmentSwap | None:
         """Prepare to put a finished group in place; None when that must wait for another job.

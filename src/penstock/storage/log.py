@@ -167,6 +167,8 @@ class Log(RepairedLog):
         if leader_epoch != self.leader_epochs.latest_epoch:
             self.leader_epochs.assign(leader_epoch, base_offset)
         last_offset = writer.add(batch, header, base_offset)
+        if header[8] < 0:
+            writer.active.took_untimed(now)
         self._tail.append(base_offset, header[1] + LOG_OVERHEAD, batch)
         if marker is not None:
             self._apply_marker(marker, base_offset, header[8])
@@ -206,6 +208,8 @@ class Log(RepairedLog):
             self.leader_epochs.assign(leader_epoch, base_offset)
         has_gap = base_offset > writer.end_offset
         last_offset = writer.add(batch, header, base_offset)
+        if header[8] < 0:
+            writer.active.took_untimed(self._told_time)
         if has_gap:
             self._take_gap(base_offset)
         if has_producer:

@@ -172,12 +172,14 @@ class LogWriter:
     def is_due_to_roll(self, now: int, opened_at: int) -> bool:
         """Whether the active segment is older than a segment may become, by its first batch's time.
 
-        Batches without timestamps count from when the log was opened.
+        One without a timestamp counts from when it came, or from when the log was opened.
         """
         if not self.active.size:
             return False
         first = self.active.first_timestamp
-        started = opened_at if first is None or first < 0 else first
+        if first is None or first < 0:
+            first = self.active.untimed_since
+        started = opened_at if first is None else first
         return now - started > self._config.roll_ms
 
     def _take_write(self, closing: SegmentClosing | None) -> SegmentWrite:

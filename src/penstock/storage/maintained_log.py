@@ -168,6 +168,7 @@ class MaintainedLog(ReadableLog):
 
     def roll_if_due(self, now: int) -> bool:
         """Begin a new segment if the active one is too old; files follow with the next flush job."""
+        self._told_time = now
         if self._refusal is not None or not self._writer.is_due_to_roll(now, self._opened_at):
             return False
         self._writer.roll()

@@ -62,6 +62,8 @@ class ReadableLog:
         self.high_watermark = 0
         self._filesystem = filesystem
         self._opened_at = now
+        # The newest time that upkeep has told; copied batches come without one.
+        self._told_time = now
         # What the disk knows of gaps.
         self._gaps = GapsFile(filesystem, directory, opened.gaps)
         self._snapshot_offsets = opened.snapshot_offsets
@@ -202,9 +204,13 @@ class ReadableLog:
             base_offset=Offset(segment.base_offset),
             next_offset=Offset(segment.next_offset),
             size_bytes=segment.size,
-            largest_timestamp=Millis(self._opened_at if timestamp < 0 else timestamp),
+            largest_timestamp=Millis(self._untimed_until(segment) if timestamp < 0 else timestamp),
             is_active=segment is self._writer.active,
         )
+
+    def _untimed_until(self, segment: Segment) -> int:
+        """When its last batch came, for all that is known: before this process, if not in it."""
+        return self._opened_at if segment.untimed_until is None else segment.untimed_until
 
     def _aborted_of(self, segment: Segment) -> list[AbortedTransaction]:
         entries = segment.transaction_index.entries()

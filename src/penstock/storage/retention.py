@@ -23,7 +23,7 @@ class SegmentFacts:
     #: The first offset behind it; equal to ``base_offset`` when it is empty.
     next_offset: Offset
     size_bytes: int
-    #: Of its records; the time of the last change where records carry none.
+    #: Of its records; when the last one came where they carry none.
     largest_timestamp: Millis
     is_active: bool
 

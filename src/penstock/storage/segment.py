@@ -56,6 +56,8 @@ class Segment:
         "size",
         "time_index",
         "transaction_index",
+        "untimed_since",
+        "untimed_until",
     )
 
     def __init__(
@@ -87,7 +89,10 @@ class Segment:
         self.largest_timestamp: int | None = NO_TIMESTAMP if is_new else None
         #: The last offset of the first batch that has the largest timestamp.
         self.offset_of_largest_timestamp = base_offset
-        #: Both again, of what is readable.
+        #: When this process was given the first and the last batch without a timestamp; None before any.
+        self.untimed_since: int | None = None
+        self.untimed_until: int | None = None
+        #: The largest timestamp and its offset again, of what is readable.
         self.readable_largest: tuple[int | None, int] = (self.largest_timestamp, base_offset)
         self.offset_index = OffsetIndex(
             filesystem, self.path(offset_index.SUFFIX), base_offset, is_new=is_new
@@ -159,6 +164,12 @@ class Segment:
         self.next_offset = last_offset + 1
         if position == 0:
             self.first_timestamp = header.max_timestamp
+
+    def took_untimed(self, now: int) -> None:
+        """The newest batch has no timestamp: how old it is counts from when it came."""
+        self.untimed_until = now
+        if self.untimed_since is None:
+            self.untimed_since = now
 
     def finish_time_index(self) -> None:
         """Note the largest timestamp of all, as the last time entry of a segment that is put aside."""
