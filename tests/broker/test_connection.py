@@ -261,6 +261,24 @@ def test_connection_lost_already_is_told_soon() -> None:
     run(scenario)
 
 
+def test_connection_lost_tells_only_requests_that_are_not_answered() -> None:
+    async def scenario(subject: Rig) -> None:
+        told: list[int] = []
+        for number in (1, 2):
+            subject.writer.write(request(FETCH, number))
+            reply = await subject.requests.wait_started(number)
+            reply.when_abandoned = partial(told.append, number)
+            if number == 1:
+                reply.send([b"."])
+        await subject.reader.readexactly(1)
+        assert told == []
+        subject.writer.close()
+        await until(lambda: not subject.around.connections)
+        assert told == [2]
+
+    run(scenario)
+
+
 def test_connection_request_without_answer_lets_the_next_one_go() -> None:
     async def scenario(subject: Rig) -> None:
         subject.writer.write(request(PRODUCE, 1) + request(FETCH, 2))

@@ -176,7 +176,7 @@ class Connection(asyncio.BufferedProtocol):
         )
         self._held_bytes = 0
         self._queue.clear()
-        self._in_flight.clear()
+        abandoned, self._in_flight = self._in_flight, deque()
         if self._outbox is not None:
             self._outbox.discard()
         if self.is_admitted:
@@ -185,6 +185,9 @@ class Connection(asyncio.BufferedProtocol):
         if self._on_lost is not None:
             on_lost, self._on_lost = self._on_lost, None
             on_lost()
+        for reply in abandoned:
+            if reply.when_abandoned is not None:
+                reply.when_abandoned()
 
     # The requests' side.
 

@@ -70,24 +70,25 @@ class ParkedFetch:
     def wake(self) -> None:
         """A high watermark has moved: look again."""
         if self._is_abandoned():
-            self._stop_waiting()
+            self.give_up()
             return
         reads = self._read()
         if self._is_enough(reads):
-            self._stop_waiting()
+            self.give_up()
             self._deliver(reads)
 
-    def _time_is_up(self) -> None:
-        self._stop_waiting()
-        if not self._is_abandoned():
-            self._deliver(self._read())
-
-    def _stop_waiting(self) -> None:
+    def give_up(self) -> None:
+        """Wait no more: it is about to be answered, or nobody is there who could be."""
         if self._timer is not None:
             self._timer.cancel()
         for partition in self._partitions:
             partition.waiters.fetchers.pop(self, None)
         self._partitions = []
+
+    def _time_is_up(self) -> None:
+        self.give_up()
+        if not self._is_abandoned():
+            self._deliver(self._read())
 
     def _is_enough(self, reads: list[PartitionRead]) -> bool:
         if not reads:

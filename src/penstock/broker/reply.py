@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 class Reply:
     """The place in line of one request; filled once, sent when all before it have been."""
 
-    __slots__ = ("_connection", "arrived_at", "frame_bytes", "header", "is_done", "parts", "when_crowded")
+    __slots__ = (
+        "_connection",
+        "arrived_at",
+        "frame_bytes",
+        "header",
+        "is_done",
+        "parts",
+        "when_abandoned",
+        "when_crowded",
+    )
 
     def __init__(
         self, connection: "Connection", header: RequestHeader, frame_bytes: int, *, arrived_at: float
@@ -28,6 +37,8 @@ class Reply:
         self.parts: list[Part] = []
         #: Called when another request waits for this one to be answered.
         self.when_crowded: Callable[[], None] | None = None
+        #: Called when the connection has ended before this was answered.
+        self.when_abandoned: Callable[[], None] | None = None
 
     @property
     def client(self) -> ConnectedClient:

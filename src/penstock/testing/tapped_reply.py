@@ -28,6 +28,15 @@ class TappedReply(Reply):
     def when_crowded(self, callback: Callable[[], None] | None) -> None:
         self._original.when_crowded = callback
 
+    @property
+    def when_abandoned(self) -> Callable[[], None] | None:
+        """Called when the connection has ended before this was answered."""
+        return self._original.when_abandoned
+
+    @when_abandoned.setter
+    def when_abandoned(self, callback: Callable[[], None] | None) -> None:
+        self._original.when_abandoned = callback
+
     def send(self, parts: list[Part]) -> None:
         """Hand the answer over."""
         self._on_send(parts)

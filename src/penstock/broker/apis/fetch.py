@@ -94,7 +94,9 @@ def handle(broker: "Broker", request: FetchRequest, reply: Reply) -> None:
         rack=request.rack_id,
     )
     answer = partial(_answer, broker, plan, reply)
-    ParkedFetch(broker, plan, limits, lambda: reply.is_abandoned, answer).start()
+    fetch = ParkedFetch(broker, plan, limits, lambda: reply.is_abandoned, answer)
+    reply.when_abandoned = fetch.give_up
+    fetch.start()
 
 
 def _is_other_broker(broker: "Broker", replica_id: int) -> bool:
