@@ -20,6 +20,12 @@ from penstock.records.record import NewRecord
 from penstock.wire.messages.describe_producers import DescribeProducersRequest
 from penstock.wire.messages.describe_producers import TopicRequest as ProducersTopic
 from penstock.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData, ReplicaState
+from penstock.wire.messages.list_offsets import (
+    MAX_TIMESTAMP,
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from penstock.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -190,6 +196,19 @@ def test_waiting_consumer_that_finds_its_partition_unreadable_is_told_and_writin
     assert waiting.result()[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
     for index in (0, 1):
         no_error(cluster.run(cluster.produce(1, b"newer", index=index)))
+
+
+def test_moment_in_a_partition_that_cannot_be_read_is_an_error_of_its_own(cluster: SmallCluster) -> None:
+    leader = fill_and_forget(cluster)
+    cluster.restart(2)
+    cluster.run_until(lambda: all(leader.partition(index).high_watermark == 1 for index in (0, 1)))
+    leader.strike(UNREADABLE)
+    asked = tuple(ListOffsetsPartition(partition_index=index, timestamp=MAX_TIMESTAMP) for index in (0, 1))
+    request = ListOffsetsRequest(topics=(ListOffsetsTopic(name=TOPIC, partitions=asked),))
+    answer = cluster.run(cluster.client.ask(NodeId(1), request, 7, seconds_max=5))
+    broken, sound = answer.topics[0].partitions
+    assert (broken.error_code, sound.error_code) == (ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NONE)
+    assert sound.offset == 0
 
 
 # Other questions are for leaders.

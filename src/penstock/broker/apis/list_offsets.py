@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.parked_fetch import READ_COMMITTED
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, CorruptLogError
+from penstock.model.errors import ApiError, CorruptLogError, StorageError
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
@@ -101,17 +101,22 @@ def _look_up(
             offset, timestamp = _answer(partition, wanted.timestamp, request.isolation_level)
     except CorruptLogError as error:
         broker.report_corruption(partition, error)
-        return ListOffsetsPartitionResponse(
-            partition_index=wanted.partition_index, error_code=ErrorCode.KAFKA_STORAGE_ERROR
-        )
+        return _refusal(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
+    except StorageError as error:
+        broker.report_unreadable(partition, error)
+        return _refusal(wanted, ErrorCode.KAFKA_STORAGE_ERROR)
     except ApiError as error:
-        return ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
+        return _refusal(wanted, error.code)
     return ListOffsetsPartitionResponse(
         partition_index=wanted.partition_index,
         offset=offset,
         timestamp=timestamp,
         leader_epoch=partition.log.leader_epochs.epoch_at(offset) if offset >= 0 else -1,
     )
+
+
+def _refusal(wanted: ListOffsetsPartition, code: ErrorCode) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=code)
 
 
 def _check_known(partition: Partition, question: int, version: int) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from penstock.broker.metrics.pace import Pace
 from penstock.broker.partition import Partition
 from penstock.model.error_codes import ErrorCode
-from penstock.model.errors import ApiError, CorruptLogError
+from penstock.model.errors import ApiError, StorageError
 from penstock.model.limits import OFFSET_TIMES_MAX
 from penstock.wire.framing import RequestHeader
 from penstock.wire.messages.offset_times import (
@@ -56,7 +56,7 @@ def time_of(partition: Partition, offset: int) -> int:
     log = partition.log
     try:
         found = log.timestamp_at(max(offset, log.log_start_offset))
-    except CorruptLogError:
+    except StorageError:
         # Whoever reads it gets the error, and it is reported; here it only means that the time is unknown.
         return UNKNOWN_TIMESTAMP
     return UNKNOWN_TIMESTAMP if found is None else found
