@@ -159,6 +159,14 @@ def test_refusal_names_the_records_whose_timestamps_are_out_of_range() -> None:
     assert [index for index, _ in error.record_errors] == [1, 3]
 
 
+@pytest.mark.parametrize("codec", list(Codec))
+def test_refusal_of_many_records_out_of_time_names_the_first(codec: Codec) -> None:
+    records = [NewRecord(value=b"", timestamp=2**62)] * (RECORD_ERRORS_MAX + 5)
+    error = refusal(build_batch(records, codec=codec))
+    assert isinstance(error, RecordError)
+    assert [index for index, _ in error.record_errors] == list(range(RECORD_ERRORS_MAX))
+
+
 def test_timestamp_too_old_is_refused() -> None:
     rules = ProduceRules(timestamp_before_max_ms=1000)
     assert refusal(at(NOW - 1001), rules).code is ErrorCode.INVALID_TIMESTAMP

@@ -66,6 +66,9 @@ DECOMPRESSION_RATIO_MAX = 100
 RECORD_ERRORS_MAX = 1_000
 """Records named in the refusal of a batch; it counts them all."""
 
+RECORDS_SEARCHED_FOR_ERRORS_MAX = 100_000
+"""Of a batch that is refused anyway, to name those at fault; no honest batch holds many more."""
+
 ZSTD_WINDOW_BYTES_FREE = 8 * 1024 * 1024
 """A zstd window up to this size (what RFC 8878 asks of every decoder) does not count as decompressed."""
 

@@ -9,6 +9,7 @@ what words, is worked out only after one of them failed.
 """
 
 from dataclasses import dataclass
+from itertools import islice
 
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import ApiError
@@ -32,6 +33,7 @@ from penstock.records.checksum import crc32c
 from penstock.records.compression import Codec
 from penstock.records.errors import CorruptBatchError, RecordError
 from penstock.records.keyless import keyless_records
+from penstock.records.mistimed import mistimed_records
 from penstock.records.record import NO_TIMESTAMP, RECORD_BYTES_MIN, Record, decode_records
 
 TIMESTAMP_UNLIMITED_MS = 2**63 - 1
@@ -151,16 +153,17 @@ def _check_timestamps(buffer: Buffer, header: BatchHeader, rules: ProduceRules, 
             raise RecordError(
                 ErrorCode.INVALID_TIMESTAMP,
                 f"Timestamp {timestamp} is out of range: it should be within [{earliest}, {latest}].",
-                _mistimed(_decode_produced(buffer, header, rules), range(earliest, latest + 1)),
+                _mistimed(buffer, header, rules, range(earliest, latest + 1)),
             )
 
 
-def _mistimed(records: list[Record], allowed: range) -> tuple[tuple[int, str], ...]:
-    return tuple(
-        (index, f"Timestamp {record.timestamp} is out of range.")
-        for index, record in enumerate(records)
-        if record.timestamp not in allowed and record.timestamp != NO_TIMESTAMP
-    )
+def _mistimed(
+    buffer: Buffer, header: BatchHeader, rules: ProduceRules, allowed: range
+) -> tuple[tuple[int, str], ...]:
+    """The first of them: their number is nobody's need."""
+    found = mistimed_records(buffer, header, allowed, decompressed_bytes_max=rules.decompressed_bytes_max)
+    first = islice(found, RECORD_ERRORS_MAX)
+    return tuple((index, f"Timestamp {timestamp} is out of range.") for index, timestamp in first)
 
 
 def _check_keys(buffer: Buffer, header: BatchHeader, rules: ProduceRules) -> None:
