@@ -84,3 +84,15 @@ def test_deadlines_keep_nothing_of_those_who_left() -> None:
     assert called == ["waiting"]
     deadlines.leave(tick, answered)
     loop.close()
+
+
+def test_deadlines_far_off_leave_nothing_behind_once_nobody_waits_for_them() -> None:
+    loop = MovedLoop()
+    deadlines = Deadlines(loop)
+    patient = Named("patient", [])
+    for _ in range(100):
+        deadlines.leave(deadlines.add(2**31 - 1, patient), patient)
+        loop.move(1)
+    assert deadlines.tick_count == 0
+    assert loop.timers == []
+    loop.close()

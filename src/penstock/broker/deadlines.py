@@ -34,6 +34,11 @@ class Deadlines:
     def __len__(self) -> int:
         return sum(map(len, self._by_tick.values()))
 
+    @property
+    def tick_count(self) -> int:
+        """How many moments somebody waits for."""
+        return len(self._by_tick)
+
     def add(self, delay_ms: int, waiting: Expiring) -> Tick:
         """Have it expire at the first tick after ``delay_ms``, unless it leaves before."""
         tick = Tick(int((self._loop.time() + delay_ms / 1000) / TICK_SECONDS) + 1)
@@ -51,6 +56,9 @@ class Deadlines:
         together = self._by_tick.get(tick)
         if together is not None:
             together.pop(waiting, None)
+            if not together:
+                # Clients choose how far off their deadlines are: nothing may be kept until then.
+                del self._by_tick[tick]
 
     def _tick(self) -> None:
         now = int(self._loop.time() / TICK_SECONDS)
