@@ -81,7 +81,8 @@ class BrokerDisk:
 
     async def recover_from_full_disk(self) -> None:
         """There is room: logs that had to give up a write may go on."""
-        for log in list(self.log_directory.logs.values()):
+        waiting = [log for log in self.log_directory.logs.values() if log.needs_rewind]
+        for log in waiting:
             if log is not self.quorum.log:
                 await self.upkeep.rewind(log)
         await self.quorum.write_again()
