@@ -1,8 +1,10 @@
-"""Topics that are created while the disk is full."""
+"""Topics that are created while the disk is full, or cannot make their files for another reason."""
 
 import asyncio
 
 from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
+
+from penstock.model.errors import StorageError
 
 
 def test_topic_created_on_a_full_disk_is_served_once_there_is_room() -> None:
@@ -28,3 +30,25 @@ def test_topic_created_on_a_full_disk_is_served_once_there_is_room() -> None:
             return refused, len(broker.replicas.unavailable), len(broker.replicas.of_topic("orders"))
 
     assert asyncio.run(scenario()) == (2, 0, 2)
+
+
+def test_topic_whose_files_cannot_be_made_keeps_nothing_from_others_and_is_tried_again() -> None:
+    """As when too many files are open for a moment."""
+
+    async def scenario() -> None:
+        disk = new_disk()
+        async with living_broker(disk) as broker:
+            make_directory = disk.make_directory
+
+            def fail(path: str) -> None:
+                raise StorageError(f"Could not make directory {path}: Too many open files")
+
+            disk.make_directory = fail  # type: ignore[method-assign] # for a moment
+            await make_topic(broker)
+            assert len(broker.replicas.unavailable) == 2
+            disk.make_directory = make_directory  # type: ignore[method-assign]
+            await broker.recover_from_full_disk()
+            assert not broker.replicas.unavailable
+            assert len(broker.replicas.of_topic("orders")) == 2
+
+    asyncio.run(scenario())

@@ -80,13 +80,13 @@ class Partitions:
         self._have_roles = False
         #: Replicas that may lack something they once had on disk, as ``load`` found them.
         self.lost: list[tuple[TopicId, int]] = []
-        #: Partitions that a full disk kept from being made or opened; tried again with the next ``follow``.
-        self._without_room: set[TopicPartition] = set()
+        #: Partitions that could not be made, or opened for want of room; the next ``follow`` tries again.
+        self._unmade: set[TopicPartition] = set()
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether there are partitions that a full disk kept from being made or opened."""
-        return bool(self._without_room)
+        """Whether there are partitions that could not be made, or opened for want of room."""
+        return bool(self._unmade)
 
     async def load(self, image: ClusterImage, config: BrokerConfig) -> None:
         """Open everything that the image says is here, at start; ``take_roles`` is for later."""
@@ -116,7 +116,7 @@ class Partitions:
         gone = list(self._gone(before, image))
         changed = self._changed(before, image)
         self._replicas.image = image
-        self._without_room.clear()
+        self._unmade.clear()
         for partition in gone:
             self._replicas.remove(partition)
         for topic_id, topic in before.topics_by_id.items():
@@ -149,9 +149,13 @@ class Partitions:
             load = self._directory.begin_create(specs, tail_cache=self._tail_cache, now=now)
             try:
                 await self._run(load, image, config)
-            except DiskFullError as error:
+            except FlushFailedError:
+                raise
+            except StorageError as error:
+                # The rest of what the image says must not wait for these.
                 for spec in specs:
                     self._note_unavailable(spec.partition, error)
+                    self._unmade.add(spec.partition)
             made = {spec.partition.topic for spec in specs}
             self._tell_roles(image, [topic for topic in image.topics.values() if topic.name in made])
 
@@ -222,7 +226,7 @@ class Partitions:
         a new partition. If it has ever held something, the log knows, and calls itself damaged.
         """
         if job.log is None:
-            return job.spec.partition not in self._without_room
+            return job.spec.partition not in self._unmade
         if job.log.is_offline:
             return True
         return not self._directory.was_clean and topic_rules(image, job.spec.partition.topic).accepts_loss
@@ -266,9 +270,11 @@ class Partitions:
 
     def _note_unavailable(self, partition: TopicPartition, error: StorageError) -> None:
         if isinstance(error, DiskFullError):
-            self._without_room.add(partition)
-        self._replicas.unavailable[partition] = str(error)
-        logger.error("partition cannot be opened", extra={"partition": str(partition), "reason": str(error)})
+            self._unmade.add(partition)
+        if self._replicas.unavailable.get(partition) != str(error):
+            self._replicas.unavailable[partition] = str(error)
+            facts = {"partition": str(partition), "reason": str(error)}
+            logger.error("partition cannot be opened", extra=facts)
 
     def _add(self, spec: LogSpec, log: Log, settings: TopicSettings) -> None:
         name, index = spec.partition
