@@ -11,6 +11,7 @@ from penstock.broker.outbox import GATHER_PARTS_MAX, JOIN_BYTES_MAX, Outbox, Par
 from penstock.storage.log_reader import FilePiece
 from penstock.storage.memory_filesystem import MemoryFileSystem
 from penstock.storage.real_filesystem import RealFileSystem
+from penstock.storage.tail_cache import TailCache
 
 SECONDS_MAX = 30.0
 
@@ -20,11 +21,12 @@ class Sender(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.outbox: Outbox | None = None
+        self.tail_cache = TailCache(0)
         self.is_gone = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self.outbox = Outbox(asyncio.get_running_loop(), transport)
+        self.outbox = Outbox(asyncio.get_running_loop(), transport, self.tail_cache)
 
     def pause_writing(self) -> None:
         assert self.outbox is not None
@@ -85,7 +87,7 @@ def test_parts_arrive_in_order_with_a_reader_that_starts_late(part_bytes_max: in
         sender.outbox.put(parts[half:])
         assert await reader.readexactly(len(sent)) == sent
         assert sender.outbox.is_empty
-        assert sender.outbox.queued_bytes == 0
+        assert (sender.outbox.queued_bytes, sender.tail_cache.lent_bytes) == (0, 0)
 
     converse(talk)
 
@@ -110,7 +112,26 @@ def test_files_between_gathered_parts_keep_their_place(tmp_path: Path) -> None:
         assert sender.outbox is not None
         sender.outbox.put(parts)
         assert await reader.readexactly(len(sent)) == sent
-        assert sender.outbox.queued_bytes == 0
+        assert (sender.outbox.queued_bytes, sender.tail_cache.lent_bytes) == (0, 0)
+
+    converse(talk)
+    file.close()
+
+
+def test_memory_that_waits_for_a_slow_reader_is_counted_and_files_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "segment"
+    path.write_bytes(bytes(30_000_000))
+    file = RealFileSystem().open(str(path))
+
+    async def talk(sender: Sender, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert sender.outbox is not None
+        sender.outbox.put([FilePiece(file, 0, 30_000_000), bytes(1_000), bytes(2_000)])
+        await asyncio.sleep(0.05)
+        assert sender.outbox.queued_bytes > 3_000
+        assert sender.tail_cache.lent_bytes == 3_000
+        writer.close()
+        await sender.is_gone.wait()
+        assert sender.tail_cache.lent_bytes == 0
 
     converse(talk)
     file.close()

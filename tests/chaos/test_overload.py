@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from tests.broker_process import Server, wait_until
@@ -195,10 +195,10 @@ def test_client_that_never_reads_is_closed_at_the_deadline(
     check_pulse(server)
 
 
-def fetch_frame(topic: str) -> bytes:
-    """Asks for a megabyte from the beginning."""
-    wanted = struct.pack(">iiqqi", 0, -1, 0, -1, MEBIBYTE)
-    body = struct.pack(">iiiibii", -1, 0, 1, MEBIBYTE, 0, 0, -1)
+def fetch_frame(topic: str, *, offset: int = 0, max_bytes: int = MEBIBYTE) -> bytes:
+    """Asks for a megabyte from the beginning, unless told otherwise."""
+    wanted = struct.pack(">iiqqi", 0, -1, offset, -1, max_bytes)
+    body = struct.pack(">iiiibii", -1, 0, 1, max_bytes, 0, 0, -1)
     body += array([string(topic) + array([wanted])]) + array([]) + string("")
     return request_frame(FETCH, 11, body)
 
@@ -221,6 +221,27 @@ def send_until_blocked(connection: Connection, data: bytes) -> None:
             view = view[connection.socket.send(view[:65536]) :]
     except TimeoutError:
         return
+
+
+@pytest.mark.slow
+def test_readers_that_stop_reading_do_not_keep_all_that_was_written_in_memory(
+    make_server: MakeServer, unique: UniqueName
+) -> None:
+    """Each of them asks for what is newest, and takes nothing: 160 MB if all of it stayed."""
+    server = make_server({"tail.cache.bytes": 16 * MEBIBYTE})
+    topic = unique()
+    with Connection(server.bootstrap) as writer, ExitStack() as stalled:
+        assert writer.create_topic(topic) == 0
+        before = server.resident_bytes()
+        batch = values_batch(bytes(1_000_000))
+        for _ in range(10):
+            begin = writer.end_offset(topic)
+            for _ in range(16):
+                assert writer.produce(topic, 0, batch).error_code == 0
+            reader = stalled.enter_context(Connection(server.bootstrap, receive_buffer=4096))
+            reader.send(fetch_frame(topic, offset=begin, max_bytes=16 * MEBIBYTE))
+        assert server.resident_bytes() - before < 100 * MEBIBYTE
+        check_pulse(server)
 
 
 @pytest.mark.slow

@@ -58,6 +58,16 @@ def test_very_many_small_batches_are_for_the_file() -> None:
     assert tail.read(0, 10**6, 100) is not None
 
 
+def test_nothing_is_read_from_memory_while_slow_readers_keep_too_much_of_it() -> None:
+    cache = TailCache(100)
+    tail = cache.tail()
+    tail.append(0, 10, b"a" * 10)
+    cache.lent_bytes = 100
+    assert tail.read(0, 10, 100) is not None
+    cache.lent_bytes = 101
+    assert tail.read(0, 10, 100) is None
+
+
 def test_oldest_batch_of_all_logs_leaves_first() -> None:
     cache = TailCache(30)
     one, two = cache.tail(), cache.tail()

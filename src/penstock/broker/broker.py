@@ -97,7 +97,7 @@ class Broker(BrokerDisk):
         on_fatal: Callable[[Exception], None],
         workers: BlockingWorkers | None = None,
         descriptors: DescriptorFlusher | None = None,
-        interceptor: Callable[[Requests], Requests] | None = None,
+        interceptor: Callable[[Requests], Requests] | None = None,  # for tests, and nobody else
     ) -> None:
         self.loop = loop
         self.clock = clock
@@ -148,8 +148,8 @@ class Broker(BrokerDisk):
         self.transactions = TransactionCoordinator(self, around)
         self.transactional_appends = TransactionalAppends(self)
         self.telemetry = Telemetry(self)
-        dispatch = Dispatch(self)  # tests may stand before it; nobody else does
-        self.server = Server(config, dispatch if interceptor is None else interceptor(dispatch), clock)
+        requests: Requests = Dispatch(self) if interceptor is None else interceptor(Dispatch(self))
+        self.server = Server(config, requests, clock, self.tail_cache)
         self.address = ""
         #: Where clients and other brokers find this one.
         self.endpoints: tuple[BrokerEndpoint, ...] = ()

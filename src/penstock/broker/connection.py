@@ -26,6 +26,7 @@ from penstock.broker.request_memory import RequestMemory
 from penstock.model.connected_client import ConnectedClient
 from penstock.model.errors import DecodeError
 from penstock.model.limits import PIPELINED_REQUESTS_PER_CONNECTION_MAX
+from penstock.storage.tail_cache import TailCache
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.framing import RequestHeader, decode_request_header
 
@@ -81,6 +82,8 @@ class Surroundings:
     clock: Clock
     connections: "dict[Connection, None]"
     traffic: Traffic = field(default_factory=Traffic)
+    #: Where batches come from that are sent from memory.
+    tail_cache: TailCache = field(default_factory=lambda: TailCache(0))
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -116,7 +119,7 @@ class Connection(asyncio.BufferedProtocol):
         """A client has called: admit it, or close at once."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._outbox = Outbox(self._loop, transport)
+        self._outbox = Outbox(self._loop, transport, self._around.tail_cache)
         transport.set_write_buffer_limits(high=WRITE_BUFFER_BYTES, low=0)
         self.client = _client_of(transport)
         reason = self._around.limits.admit(self.client.address, self._around.clock.monotonic())

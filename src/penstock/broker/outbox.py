@@ -8,7 +8,8 @@ when the socket is full, the next piece of the file is read and handed to the tr
 ``loop.sendfile`` reached only half of this speed.) Where there is no plain socket, as under TLS or in a
 simulator, everything goes by reading.
 
-At most one transport buffer's worth is copied ahead; the rest waits as references.
+At most one transport buffer's worth is copied ahead; the rest waits as references. Those to memory keep it
+from being freed, and slow readers may be many: so they are counted where batches come from, the tail cache.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from itertools import islice
 
 from penstock.model.errors import StorageError
 from penstock.storage.log_reader import FilePiece
+from penstock.storage.tail_cache import TailCache
 
 Bytes = bytes | bytearray | memoryview
 Part = Bytes | FilePiece
@@ -41,16 +43,23 @@ class Outbox:
 
     __slots__ = (
         "_flush_is_scheduled",
+        "_lent_bytes",
         "_loop",
         "_parts",
         "_socket_fd",
+        "_tail_cache",
         "_transport",
         "is_paused",
         "queued_bytes",
     )
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, tail_cache: TailCache
+    ) -> None:
         self._loop = loop
+        self._tail_cache = tail_cache
+        # Of what is queued, that which is in memory.
+        self._lent_bytes = 0
         self._transport = transport
         self._parts: deque[Part] = deque()
         self._flush_is_scheduled = False
@@ -71,8 +80,14 @@ class Outbox:
 
     def put(self, parts: Sequence[Part]) -> None:
         """Queue the parts of one reply; they leave at the end of this turn of the loop."""
+        lent_bytes = 0
         for part in parts:
-            self.queued_bytes += _size_of(part)
+            if isinstance(part, FilePiece):
+                self.queued_bytes += part.length
+            else:
+                lent_bytes += len(part)
+        self.queued_bytes += lent_bytes
+        self._lend(lent_bytes)
         self._parts.extend(parts)
         if not self._flush_is_scheduled and not self.is_paused:
             self._flush_is_scheduled = True
@@ -91,6 +106,7 @@ class Outbox:
         """The connection is gone."""
         self._parts.clear()
         self.queued_bytes = 0
+        self._lend(-self._lent_bytes)
 
     def _flush(self) -> None:
         self._flush_is_scheduled = False
@@ -124,6 +140,7 @@ class Outbox:
             self._transport.abort()
             return
         self.queued_bytes -= sent
+        self._lend(-sent)
         for part in parts:
             if sent < len(part):
                 self._parts[0] = memoryview(part)[sent:]
@@ -145,6 +162,7 @@ class Outbox:
             size += len(part)
             parts.popleft()
         self.queued_bytes -= size
+        self._lend(-size)
         self._transport.write(batch[0] if len(batch) == 1 else b"".join(batch))
 
     def _send_file(self, piece: FilePiece) -> int:
@@ -178,6 +196,10 @@ class Outbox:
         self._transport.write(data)
         return len(data)
 
+    def _lend(self, count: int) -> None:
+        self._lent_bytes += count
+        self._tail_cache.lent_bytes += count
+
     def _consume(self, piece: FilePiece, count: int) -> None:
         self.queued_bytes -= count
         if count == piece.length:
@@ -193,10 +215,6 @@ def _bytes_at_head(parts: Iterable[Part]) -> list[Bytes]:
             break
         head.append(part)
     return head
-
-
-def _size_of(part: Part) -> int:
-    return part.length if isinstance(part, FilePiece) else len(part)
 
 
 def _plain_socket_fd(transport: asyncio.Transport) -> int | None:

@@ -11,6 +11,7 @@ from penstock.broker.metrics.traffic import Traffic
 from penstock.broker.request_memory import RequestMemory
 from penstock.config.broker_config import BrokerConfig
 from penstock.model.errors import OperatingError
+from penstock.storage.tail_cache import TailCache
 
 LISTEN_BACKLOG = 1024
 SWEEP_SECONDS = 1.0
@@ -22,7 +23,9 @@ HANG_UP_SECONDS = 1.0
 class Server:
     """Accepts connections and closes those that keep the broker waiting."""
 
-    def __init__(self, config: BrokerConfig, requests: Requests, clock: Clock) -> None:
+    def __init__(
+        self, config: BrokerConfig, requests: Requests, clock: Clock, tail_cache: TailCache | None = None
+    ) -> None:
         self._clock = clock
         self._connections: dict[Connection, None] = {}
         self._listening: asyncio.Server | None = None
@@ -43,6 +46,7 @@ class Server:
             clock=clock,
             connections=self._connections,
             traffic=self.traffic,
+            tail_cache=TailCache(0) if tail_cache is None else tail_cache,
         )
 
     def configure(self, config: BrokerConfig) -> None:

@@ -27,17 +27,24 @@ _base_offset: Callable[[TailEntry], int] = itemgetter(0)
 class TailCache:
     """The shared memory: a queue of who appended what, and a limit."""
 
-    __slots__ = ("_queue", "capacity_bytes", "size_bytes")
+    __slots__ = ("_queue", "capacity_bytes", "lent_bytes", "size_bytes")
 
     def __init__(self, capacity_bytes: int) -> None:
         self.capacity_bytes = capacity_bytes
         #: At most ``capacity_bytes``.
         self.size_bytes = 0
+        #: In answers that have not left; they keep what leaves the cache. Whoever sends them keeps count.
+        self.lent_bytes = 0
         # One entry per cached batch: its tail, the tail's generation, its size.
         self._queue: deque[tuple[LogTail, int, int]] = deque()
 
     def __len__(self) -> int:
         return len(self._queue)
+
+    @property
+    def is_lent_out(self) -> bool:
+        """Whether slow readers keep as much again as the cache may hold: others read from files then."""
+        return self.lent_bytes > self.capacity_bytes
 
     def tail(self) -> "LogTail":
         """The part of one log, empty at first."""
@@ -97,6 +104,8 @@ class LogTail:
         And whether there are more below ``end_offset``. At least one batch even if that is larger than
         ``max_bytes``. None when the tail begins behind ``offset``, or when the file serves it better.
         """
+        if self._cache.is_lent_out:
+            return None
         entries, first = self._entries, self._first
         number = bisect_right(entries, offset, first, key=_base_offset) - 1
         if number < first:
