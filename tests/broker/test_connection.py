@@ -320,10 +320,24 @@ def test_connection_lost_gives_all_memory_back() -> None:
         await until(lambda: subject.around.memory.held_bytes == 20 + 1000)
         subject.writer.close()
         await until(lambda: not subject.around.connections)
-        assert subject.around.memory.held_bytes == 0
+        assert subject.around.memory.held_bytes == 10, "what was produced is still to be written"
         assert subject.around.limits.total == 0
         assert subject.requests.replies[1].is_abandoned
         subject.requests.replies[1].send([b"too late"])
+        assert subject.around.memory.held_bytes == 0
+
+    run(scenario)
+
+
+def test_connection_lost_keeps_the_memory_of_what_it_brought_until_that_is_refused() -> None:
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(PRODUCE, 1) + request(PRODUCE, 2))
+        await subject.requests.wait_started(2)
+        subject.requests.replies[2].close_connection("refused")
+        await until(lambda: not subject.around.connections)
+        assert subject.around.memory.held_bytes == 10, "of the one that is under way"
+        subject.requests.replies[1].close_connection("refused too")
+        assert subject.around.memory.held_bytes == 0
 
     run(scenario)
 

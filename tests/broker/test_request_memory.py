@@ -56,14 +56,14 @@ def test_memory_waiter_that_left_is_not_woken() -> None:
 
 def test_memory_too_many_queued_requests_hold_readers_back() -> None:
     memory = RequestMemory(bytes_max=100, queued_max=2)
-    memory.hold(1, queued=1)
+    memory.hold_whole(1, queued=1)
     assert memory.admit("first")
-    memory.hold(1, queued=1)
+    memory.hold_whole(1, queued=1)
     assert memory.admit("first")
     assert not memory.admit("second")
     woken: list[str] = []
     memory.wait("second", lambda: woken.append("second"))
-    memory.release(0, queued=1)
+    memory.release_whole(0, queued=1)
     assert woken == ["second"]
 
 
@@ -79,7 +79,7 @@ def test_memory_full_lets_modest_ones_into_the_reserve_and_no_further() -> None:
 
 def test_memory_with_too_many_queued_requests_still_lets_modest_ones_read() -> None:
     memory = RequestMemory(bytes_max=100, queued_max=2)
-    memory.hold(10, queued=2)
+    memory.hold_whole(10, queued=2)
     assert memory.admit("privileged")
     assert memory.admit("modest", is_modest=True)
 
@@ -97,6 +97,21 @@ def test_memory_wakes_modest_waiters_once_the_reserve_has_room() -> None:
     memory.release(30)
     assert woken == ["modest", "greedy"]
     assert not memory.is_short
+
+
+def test_memory_full_of_whole_requests_is_waited_for_without_privilege() -> None:
+    memory = RequestMemory(bytes_max=100, queued_max=10)
+    memory.hold(30)
+    memory.hold_whole(100)
+    woken: list[str] = []
+    assert not memory.admit("first")
+    memory.wait("first", lambda: woken.append("first"))
+    memory.release(5)
+    assert woken == []
+    memory.release_whole(10)
+    assert woken == ["first"], "the privileged one"
+    assert memory.admit("first")
+    assert not memory.admit("second")
 
 
 def test_memory_lets_only_the_privileged_one_grow_ahead_when_full() -> None:

@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 from tests.broker_process import Server, wait_until
@@ -275,6 +275,23 @@ def test_producer_without_acks_cannot_outrun_the_disk(make_server: MakeServer) -
         assert server.resident_bytes() - before < 200 * MEBIBYTE
     with Connection(server.bootstrap) as other:
         assert other.api_versions()
+
+
+@pytest.mark.slow
+def test_producers_that_leave_and_come_again_cannot_outrun_the_disk(make_server: MakeServer) -> None:
+    """What a client that has left wanted to be written is in memory until it is, and counts."""
+    server = make_server(
+        {"disk.reserve.bytes": 0, "queued.max.request.bytes": 32 * MEBIBYTE},
+        environment={"PENSTOCK_FAILPOINTS": "flush:delay=10s:path=orders-0/0"},
+    )
+    with Connection(server.bootstrap, timeout=30) as raw:
+        assert raw.create_topic("orders") == 0
+    before = server.resident_bytes()
+    frame = request_frame(PRODUCE, 3, produce_body("orders", 0, values_batch(bytes(1_000_000)), acks=1))
+    for _ in range(7):
+        with Connection(server.bootstrap, timeout=0.5) as raw, suppress(TimeoutError):
+            send_often(raw, frame, 60)
+    assert server.resident_bytes() - before < 250 * MEBIBYTE
 
 
 def send_often(connection: Connection, frame: bytes, count: int) -> None:

@@ -62,6 +62,11 @@ PIPELINES: Mapping[int, str] = {
 """Requests that may begin while others of the same pipeline are not answered yet."""
 
 
+KEPT_UNTIL_ANSWERED = frozenset({ApiKey.PRODUCE})
+"""Requests whose frames are in use until they are answered, also when nobody waits for that any more: what
+they brought is still to be written. Clients that leave and come again must not pile it up."""
+
+
 class Requests(Protocol):
     """Whoever serves requests."""
 
@@ -142,7 +147,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             for frame in self._reader.received(nbytes):
                 self._queue.append((decode_request_header(frame), frame, now))
-                self._around.memory.hold(len(frame), queued=1)
+                self._around.memory.hold_whole(len(frame), queued=1)
         except DecodeError as error:
             self.close(str(error))
             return
@@ -169,17 +174,20 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The conversation is over, however it ended."""
         self.is_closed = True
+        abandoned, self._in_flight = self._in_flight, deque()
         memory = self._around.memory
+        for reply in abandoned:
+            is_ended = reply.is_done or reply.is_refused
+            reply.is_orphaned = not is_ended and reply.header.api_key in KEPT_UNTIL_ANSWERED
         memory.leave(self)
-        memory.release(
-            self._held_bytes
-            + sum(len(frame) for _, frame, _ in self._queue)
-            + sum(reply.frame_bytes for reply in self._in_flight),
+        memory.release(self._held_bytes)
+        memory.release_whole(
+            sum(len(frame) for _, frame, _ in self._queue)
+            + sum(reply.frame_bytes for reply in abandoned if not reply.is_orphaned),
             queued=len(self._queue),
         )
         self._held_bytes = 0
         self._queue.clear()
-        abandoned, self._in_flight = self._in_flight, deque()
         if self._outbox is not None:
             self._outbox.discard()
         if self.is_admitted:
@@ -219,7 +227,7 @@ class Connection(asyncio.BufferedProtocol):
         now, apis = self._around.clock.monotonic(), self.traffic.apis
         while self._in_flight and self._in_flight[0].is_done:
             reply = self._in_flight.popleft()
-            self._around.memory.release(reply.frame_bytes)
+            self._around.memory.release_whole(reply.frame_bytes)
             unsent_bytes = outbox.queued_bytes
             if reply.parts:
                 outbox.put(reply.parts)
@@ -231,6 +239,10 @@ class Connection(asyncio.BufferedProtocol):
         if not self._is_reading:
             self._adjust_reading()
 
+    def orphan_done(self, reply: Reply) -> None:
+        """A request that outlived this connection lets go of its memory."""
+        self._around.memory.release_whole(reply.frame_bytes)
+
     def when_lost(self, callback: Callable[[], None]) -> None:
         """Have ``callback`` called when this connection has ended, instead of the one before."""
         if self.is_closed:
@@ -241,7 +253,8 @@ class Connection(asyncio.BufferedProtocol):
     def finish(self) -> None:
         """Look at nothing more that comes; what is under way is still answered."""
         self._is_finishing = True
-        self._around.memory.release(sum(len(frame) for _, frame, _ in self._queue), queued=len(self._queue))
+        unserved_bytes = sum(len(frame) for _, frame, _ in self._queue)
+        self._around.memory.release_whole(unserved_bytes, queued=len(self._queue))
         self._queue.clear()
         self._adjust_reading()
 
@@ -310,7 +323,7 @@ class Connection(asyncio.BufferedProtocol):
         while queue and not self.is_closed:
             if self._may_start(queue[0][0]):
                 header, frame, arrived_at = queue.popleft()
-                self._around.memory.release(0, queued=1)
+                self._around.memory.release_whole(0, queued=1)
                 reply = Reply(self, header, len(frame), arrived_at=arrived_at)
                 self._in_flight.append(reply)
                 self._around.requests.serve(header, frame, reply)

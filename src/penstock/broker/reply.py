@@ -21,6 +21,8 @@ class Reply:
         "frame_bytes",
         "header",
         "is_done",
+        "is_orphaned",
+        "is_refused",
         "parts",
         "when_abandoned",
         "when_crowded",
@@ -34,6 +36,11 @@ class Reply:
         self.frame_bytes = frame_bytes
         self.arrived_at = arrived_at
         self.is_done = False
+        #: Whether it ends with its connection instead of an answer.
+        self.is_refused = False
+        #: Whether the connection has ended, and the request holds its memory until it is answered anyhow:
+        #: what it brought is still in use.
+        self.is_orphaned = False
         self.parts: list[Part] = []
         #: Called when another request waits for this one to be answered.
         self.when_crowded: Callable[[], None] | None = None
@@ -59,7 +66,8 @@ class Reply:
         """Answer with these bytes; no parts at all means that the request gets no answer."""
         self.parts = parts
         self.is_done = True
-        self._connection.reply_done()
+        if not self._end_as_orphan():
+            self._connection.reply_done()
 
     def when_connection_is_lost(self, callback: Callable[[], None]) -> None:
         """Have ``callback`` called once when the connection has ended, however; soon, if it has already.
@@ -70,4 +78,14 @@ class Reply:
 
     def close_connection(self, reason: str) -> None:
         """There is no answer that this request could get: end the conversation."""
-        self._connection.close(reason)
+        self.is_refused = True
+        if not self._end_as_orphan():
+            self._connection.close(reason)
+
+    def _end_as_orphan(self) -> bool:
+        """Let go of the memory, if the connection is gone and has left it to us."""
+        if not self.is_orphaned:
+            return False
+        self.is_orphaned = False
+        self._connection.orphan_done(self)
+        return True
