@@ -127,8 +127,22 @@ def test_pattern_subscribes_to_topics_whose_whole_name_matches(
         fill(broker, name, 1)
     with grouped(broker, unique("group")) as consumer:
         consumer.subscribe(pattern=f"{prefix}-[ab]")
-        found = {message.topic for message in consumer.messages(idle_timeout=3)}
-    assert found == {f"{prefix}-a", f"{prefix}-b"}
+        assert {message.topic for message in take(consumer, 2)} == {f"{prefix}-a", f"{prefix}-b"}
+        assert sorted(consumer.assignment()) == [(f"{prefix}-a", 0), (f"{prefix}-b", 0)]
+
+
+@pytest.mark.parametrize("pattern", ["{0}-a|{0}-b", "^{0}-a|{0}-b$"])
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_alternatives_of_a_pattern_match_whole_names_each(
+    broker: str, admin: Admin, unique: UniqueName, protocol: str, pattern: str
+) -> None:
+    prefix = unique("pattern")
+    for name in (f"{prefix}-a", f"{prefix}-b", f"{prefix}-ab", f"x-{prefix}-b"):
+        admin.create_topic(name)
+    with grouped(broker, unique("group"), group_protocol=protocol) as consumer:
+        consumer.subscribe(pattern=pattern.format(prefix))
+        wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), what="partitions", seconds=40)
+        assert sorted(consumer.assignment()) == [(f"{prefix}-a", 0), (f"{prefix}-b", 0)]
 
 
 def test_topics_of_several_are_told_apart(broker: str, make_topic: MakeTopic, unique: UniqueName) -> None:

@@ -80,10 +80,10 @@ class Consumer(ConsumerOffsets):
                 "subscribe needs a group: group_id=None must be text", setting="group_id"
             )
         names = [topics] if isinstance(topics, str) else list(topics)
-        if pattern is not None:
-            names.append(f"^{pattern.removeprefix('^').removesuffix('$')}$")
-        if not names or not all(isinstance(name, str) and name for name in names):
+        if not (names or pattern) or not all(isinstance(name, str) and name for name in names):
             raise ConfigurationError(f"topics={topics!r} is not allowed: give names of topics, or a pattern")
+        if pattern is not None:
+            names.append(f"^({pattern})$")  # In brackets: each side of a | is to match the whole name.
         callbacks = RebalanceCallbacks(on_assigned=on_assigned, on_revoked=on_revoked, on_lost=on_lost)
         only_topic = names[0] if len(names) == 1 and not names[0].startswith("^") else None
         before = self._rebalancing
