@@ -2,7 +2,10 @@
 
 import asyncio
 import concurrent.futures
+import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -38,6 +41,43 @@ def test_callback_is_called_once_whether_it_comes_early_or_late(broker: str, top
         producer.flush()
         delivery.add_done_callback(lambda each: called.append(each.result().offset))
     assert called == [0, 0]
+
+
+def test_callback_may_send_and_flush(broker: str, topic: str) -> None:
+    """In a process of its own: librdkafka's binding ends one that calls it from inside one of its calls."""
+    program = f"""
+from penstock import Producer
+with Producer(bootstrap_servers={broker!r}, buffer_records=600) as producer:
+    sent = []
+    def again(delivery):
+        sent.append(producer.send({topic!r}, b"again"))
+        if len(sent) == 300:
+            producer.flush()
+    for _ in range(500):
+        producer.send({topic!r}, b"x").add_done_callback(again)
+    producer.flush()
+    producer.flush()
+    assert len(sent) == 500
+    print(sorted(each.result().offset for each in sent)[-1])
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.stdout == "999\n", ended.stderr
+
+
+def test_flushing_waits_for_callbacks(broker: str, topic: str) -> None:
+    called: list[int] = []
+
+    def call(delivery: concurrent.futures.Future[RecordMetadata]) -> None:
+        time.sleep(0.01)
+        called.append(delivery.result().offset)
+
+    with Producer(bootstrap_servers=broker) as producer:
+        for _ in range(20):
+            producer.send(topic, b"x").add_done_callback(call)
+        producer.flush()
+        assert called == list(range(20))
 
 
 def test_delivery_ends_though_nobody_waits_or_sends(broker: str, topic: str) -> None:

@@ -5,6 +5,7 @@ condition only if somebody waits, and is itself what librdkafka calls when the r
 """
 
 import threading
+from collections import deque
 from concurrent.futures import Future
 from concurrent.futures._base import FINISHED, RUNNING
 from typing import TYPE_CHECKING, Any, Protocol
@@ -30,6 +31,8 @@ class Attendant(Protocol):
 
     failed_count: int
     trouble: Trouble
+    callbacks_due: "deque[Delivery]"
+    """Those whose callbacks are to be called when librdkafka's own call has returned."""
 
     def attention(self) -> "AbstractContextManager[None]":
         """Hurry while somebody waits inside."""
@@ -128,11 +131,18 @@ class Delivery(Future[RecordMetadata]):
         return delivery_error_from(reason, topic=self.topic, partition=-1 if partition is None else partition)
 
     def _tell(self, outcome: Outcome) -> None:
-        """Wake those who wait, and call those who asked to be called."""
+        """Wake those who wait, and have those called who asked for it.
+
+        Not here: inside this call librdkafka's binding bears no other one, such as for sending or flushing.
+        """
         with self._condition:
             self._outcome = outcome
             for waiter in self._waiters:
                 tell = waiter.add_exception if isinstance(outcome, DeliveryError) else waiter.add_result
                 tell(self)
             self._condition.notify_all()
+        self._attendant.callbacks_due.append(self)
+
+    def call_back(self) -> None:
+        """Call those who asked to be called."""
         self._invoke_callbacks()  # type: ignore[attr-defined]

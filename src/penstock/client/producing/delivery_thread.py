@@ -7,6 +7,7 @@ is on its way.
 """
 
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -38,6 +39,12 @@ class DeliveryThread:
         self._waiters_lock = threading.Lock()
         self._waiters = 0
         self._is_stopping = False
+        self.callbacks_due: deque[Any] = deque()
+        """Deliveries that have ended and call somebody back."""
+        self._calls = threading.Lock()
+        """Held while that is done."""
+        self._calling: threading.Thread | None = None
+        """The thread that does it."""
         self.failed_count = 0
         """Records that were not acknowledged."""
         self.is_asleep = False
@@ -86,6 +93,28 @@ class DeliveryThread:
         except SystemError as error:
             raise_interrupt(error)
             raise
+        if self.callbacks_due:
+            self.call_back()
+
+    def call_back(self) -> None:
+        """Call those who asked for it, in order; for whoever has called librdkafka, when that has returned.
+
+        If a callback or another thread is at it already, that one goes on with what has come since.
+        """
+        while self.callbacks_due and self._calls.acquire(blocking=False):
+            self._calling = threading.current_thread()
+            try:
+                while self.callbacks_due:
+                    self.callbacks_due.popleft().call_back()
+            finally:
+                self._calling = None
+                self._calls.release()
+
+    def wait_called_back(self, seconds: float) -> None:
+        """Return when all have been called of whose records the fate is known, unless a callback asks."""
+        self.call_back()
+        if self._calling is not threading.current_thread() and self._calls.acquire(timeout=seconds):
+            self._calls.release()
 
     def _work(self) -> None:
         if not self._has_work():

@@ -102,8 +102,10 @@ class Producer(RecordSender):
         """Send what waits for more at once, and wait until the fate of every record is known."""
         self._refuse_closed()
         seconds = self._seconds(timeout, self.config.delivery_timeout_ms)
+        deadline = time.monotonic() + seconds
         with self._thread.attention():
             waiting = self._flushed(seconds)
+        self._thread.wait_called_back(max(0.0, deadline - time.monotonic()))
         if waiting:
             text = self._trouble.explain(f"{waiting} records are not acknowledged after {seconds:g} s")
             raise RequestTimedOut(text, code="REQUEST_TIMED_OUT", is_retriable=True)
@@ -142,6 +144,7 @@ class Producer(RecordSender):
             self._purge(timeout)
         self._thread.stop()
         self._let_go()
+        self._thread.call_back()
         if waiting:
             text = self._trouble.explain(
                 f"{waiting} records were not acknowledged within {timeout:g} s of closing"

@@ -89,10 +89,12 @@ class Transactions:
     def commit(self) -> None:
         """Make everything seen."""
         self.call("commit a transaction", self._producer.commit_transaction)
+        self._thread.call_back()
 
     def abort(self) -> None:
         """Let nothing be seen."""
         self.call("abort a transaction", self._producer.abort_transaction)
+        self._thread.call_back()
 
     def send_offsets(self, consumer: OffsetSource) -> None:
         """Commit a consumer's offsets with the transaction."""
