@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from penstock.client.errors import (
     RequestTimedOut,
     UnknownTopic,
 )
+from penstock.client.producing.delivery import Delivery
 
 
 def test_send_gives_where_the_record_is(broker: str, topic: str) -> None:
@@ -242,6 +244,26 @@ def test_metrics_count_records_bytes_and_batches(broker: str, topic: str) -> Non
     assert metrics.records_per_batch_average == 10
     assert metrics.batch_size_max_bytes >= metrics.batch_size_average_bytes > 90
     assert metrics.request_latency.max_ms >= metrics.request_latency.p50_ms > 0
+
+
+def test_closing_ends_though_other_threads_go_on_sending(broker: str, topic: str) -> None:
+    producer = Producer(bootstrap_servers=broker, linger_ms=0)
+    sent: list[Delivery] = []
+
+    def send() -> None:
+        with suppress(ClosedError):
+            while True:
+                sent.append(producer.send(topic, b"x"))
+
+    senders = [threading.Thread(target=send) for _ in range(2)]
+    for sender in senders:
+        sender.start()
+    wait_until(lambda: len(sent) > 1000, what="records")
+    producer.close()
+    for sender in senders:
+        sender.join(10)
+        assert not sender.is_alive()
+    assert not [each for each in sent if each.exception(0)]
 
 
 def test_producer_that_is_forgotten_says_so(broker: str) -> None:

@@ -137,6 +137,7 @@ class Producer(RecordSender):
             return
         _OPEN.discard(self)
         self._is_closed = True
+        self._is_plain = False  # The shortest way asks nobody, and there might be no end of what it sends.
         self._transactions.abort_open()
         with self._thread.attention():
             waiting = self._flushed(timeout)
@@ -174,6 +175,7 @@ class Producer(RecordSender):
     def _send_when_there_is_room(self, record: Record, delivery: Delivery) -> None:
         deadline = time.monotonic() + self.config.max_block_ms / 1000
         while True:
+            self._refuse_closed()
             try:
                 self._enqueue(record, delivery)
             except BufferError:
