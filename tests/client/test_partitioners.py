@@ -84,3 +84,14 @@ def test_partitioner_that_chooses_what_is_not_there_is_refused(
         pytest.raises(ConfigurationError, match="from 0 to 2"),
     ):
         producer.send(topic, b"x")
+
+
+@pytest.mark.parametrize("error", [BufferError("mine"), RuntimeError("the file is closed")], ids=repr)
+def test_partitioner_that_fails_is_named(broker: str, topic: str, error: Exception) -> None:
+    def fail(topic: str, key: bytes | None, partition_count: int) -> int:
+        raise error
+
+    with Producer(bootstrap_servers=broker, partitioner=fail) as producer:
+        with pytest.raises(ConfigurationError, match=r"The partitioner failed .*Error") as caught:
+            producer.send(topic, b"x")
+        assert caught.value.__cause__ is error

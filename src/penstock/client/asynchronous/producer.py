@@ -196,6 +196,8 @@ class AsyncProducer(RecordSender):
             self._enqueue(record, delivery)
         except BufferError:
             self._wait_for_room(record, delivery)
+        except PenstockClientError:
+            raise
         except Exception as error:
             raise self._refusal(error, record.topic) from error
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from penstock.client.config.producer_config import ProducerConfig, ProducerSettings
-from penstock.client.errors import BufferFull, ConfigurationError, RequestTimedOut
+from penstock.client.errors import BufferFull, ConfigurationError, PenstockClientError, RequestTimedOut
 from penstock.client.producing.delivery import Delivery
 from penstock.client.producing.delivery_thread import DeliveryThread
 from penstock.client.producing.metrics import ProducerMetrics
@@ -183,6 +183,8 @@ class Producer(RecordSender):
                     raise self._buffer_full() from None
                 self._thread.sender_has_polled = True
                 self._thread.fetch(ROOM_SECONDS)
+            except PenstockClientError:
+                raise
             except Exception as error:
                 raise self._refusal(error, record.topic) from error
             else:

@@ -89,7 +89,12 @@ class RecordSender:
 
     def _chosen(self, choose: PartitionerFunction, record: Record) -> int:
         count = self._partition_count(record.topic)
-        partition = choose(record.topic, record.key, count)
+        try:
+            partition = choose(record.topic, record.key, count)
+        except Exception as error:
+            raise ConfigurationError(
+                f"The partitioner failed for a record of {record.topic}: {error!r}", setting="partitioner"
+            ) from error
         if not isinstance(partition, int) or not 0 <= partition < count:
             raise ConfigurationError(
                 f"The partitioner chose {partition!r} for {record.topic}: it must be from 0 to {count - 1}",
