@@ -195,6 +195,14 @@ def exception_from(error: BaseException, *, doing: str) -> PenstockClientError:
     return errors.RequestRefused(f"Cannot {doing}: {error}", code="UNKNOWN_SERVER_ERROR")
 
 
+class CallbackFailed(Exception):
+    """Carries what a function of the caller's raised through librdkafka's binding, so that it stays that."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class translated:
     """Turn what librdkafka's binding raises inside the block into errors of ours.
 
@@ -212,6 +220,8 @@ class translated:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if isinstance(error, CallbackFailed):
+            raise error.error from error.error.__cause__
         if isinstance(error, _RAISED_BY_BINDING) and not isinstance(error, PenstockClientError):
             raise exception_from(error, doing=self._doing) from error
         if isinstance(error, SystemError):

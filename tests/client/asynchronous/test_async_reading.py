@@ -7,10 +7,12 @@ without has the loop fetch what is there.
 import asyncio
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.consuming.test_consumer import fill
 from tests.conftest import UniqueName
@@ -18,7 +20,7 @@ from tests.conftest import UniqueName
 from penstock import Admin, AsyncConsumer, Consumer, Message, TopicPartition
 from penstock.client.asynchronous import consumer as consumer_module
 from penstock.client.asynchronous.consumer import LISTS_MAX
-from penstock.client.errors import ClosedError, OffsetUnavailable
+from penstock.client.errors import ClosedError, ConfigurationError, OffsetUnavailable
 
 PREFETCH_SECONDS = 1.0
 """Long enough for librdkafka to have some thousand small messages."""
@@ -500,3 +502,38 @@ def test_callbacks_of_a_subscription_that_was_left_still_run(
 
     asyncio.run(run())
     assert heard == ["revoked"]
+
+
+@pytest.mark.parametrize("leave", [AsyncConsumer.close, AsyncConsumer.unsubscribe])
+def test_leaving_waits_for_a_callback_that_runs(
+    broker: str, topic: str, unique: UniqueName, leave: Callable[[AsyncConsumer], Awaitable[None]]
+) -> None:
+    fill(broker, topic, 10)
+    heard: list[str] = []
+
+    async def run() -> None:
+        async with reader(broker, {}, group_id=unique("group"), client_id=unique("client")) as consumer:
+            begun = asyncio.Event()
+
+            async def on_assigned(_: Sequence[TopicPartition]) -> None:
+                begun.set()
+                await asyncio.sleep(0.3)
+                with pytest.raises(ConfigurationError, match="when poll has returned"):
+                    await consumer.poll()
+                heard.append("assigned")
+
+            await consumer.subscribe(
+                topic, on_assigned=on_assigned, on_revoked=lambda _: heard.append("revoked")
+            )
+            polling = asyncio.ensure_future(consumer.poll(30))
+            await begun.wait()
+            await leave(consumer)
+            heard.append("left")
+            await consumer.close()
+            with suppress(ClosedError):
+                await polling
+        name = consumer._worker._name
+        wait_until(lambda: name not in [each.name for each in threading.enumerate()], what="no thread")
+
+    asyncio.run(run())
+    assert heard == ["assigned", "revoked", "left"]

@@ -1,6 +1,7 @@
 """The thread that does what would block a loop."""
 
 import threading
+from concurrent.futures import Future
 
 import pytest
 from tests.broker_process import wait_until
@@ -71,4 +72,21 @@ def test_job_that_serves_others_is_not_idle(worker: Worker) -> None:
     worker.submit(serve).result(10)
     assert served == [False]
     assert worker.is_idle
+    worker.close()
+
+
+def test_job_that_is_to_be_alone_waits_for_one_that_serves_others(worker: Worker) -> None:
+    ended: Future[None] = Future()
+    done: list[str] = []
+
+    def serve() -> None:
+        worker.submit(lambda: done.append("alone"), is_alone=True)
+        worker.submit(lambda: done.append("served"))
+        worker.submit(lambda: ended.set_result(None))
+        worker.serve_until(ended, 10)
+        done.append("serving")
+
+    worker.submit(serve).result(10)
+    wait_until(lambda: worker.is_idle, what="nothing to do")
+    assert done == ["served", "serving", "alone"]
     worker.close()

@@ -12,7 +12,7 @@ from tests.client.reading import take
 from tests.conftest import UniqueName
 
 from penstock import Admin, Consumer, Message, TopicPartition
-from penstock.client.errors import GroupError
+from penstock.client.errors import ConfigurationError, GroupError
 
 PROTOCOLS = [
     {"assignment_strategy": "range"},
@@ -162,6 +162,37 @@ def test_partition_that_went_is_not_committed_later_though_the_callback_raised(
                 wait_until(lambda: first.poll(0.1, 1) is second.poll(0.1, 1), what="a share", seconds=40)
             assert len(first.seen_offsets()) < 2
             first.subscribe(topic)  # It is to end without the callback.
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), RuntimeError("the file is closed")], ids=repr)
+def test_what_a_callback_raises_comes_out_of_poll_as_it_is(
+    broker: str, topic: str, unique: UniqueName, error: Exception
+) -> None:
+    def on_assigned(partitions: Sequence[TopicPartition]) -> None:
+        raise error
+
+    with grouped(broker, unique("group")) as consumer:
+        consumer.subscribe(topic, on_assigned=on_assigned)
+        with pytest.raises(type(error)) as caught:
+            wait_until(lambda: consumer.poll(0.1), what="the callback", seconds=40)
+    assert caught.value is error
+
+
+def test_what_librdkafka_would_not_survive_is_refused_in_a_callback(
+    broker: str, topic: str, unique: UniqueName
+) -> None:
+    refused: list[str] = []
+    with grouped(broker, unique("group")) as consumer:
+
+        def on_assigned(partitions: Sequence[TopicPartition]) -> None:
+            for call in (consumer.poll, consumer.unsubscribe, lambda: consumer.assign([]), consumer.close):
+                with pytest.raises(ConfigurationError, match="when poll has returned"):
+                    call()
+                refused.append(str(call))
+
+        consumer.subscribe(topic, on_assigned=on_assigned, on_revoked=lambda _: consumer.close())
+        wait_until(lambda: consumer.poll(0.1) or refused, what="the callback", seconds=40)
+    assert len(refused) == 4
 
 
 def test_all_partitions_are_those_that_come_while_they_come(

@@ -17,13 +17,14 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from penstock.client.asynchronous.off_loop import OffLoop, off_loop
+from penstock.client.asynchronous.off_loop import Answer, OffLoop, off_loop
 from penstock.client.asynchronous.worker import Worker
 from penstock.client.config.consumer_config import ConsumerConfig, ConsumerSettings
-from penstock.client.consuming.consumer import POLL_SECONDS, STORE_SECONDS, Consumer
+from penstock.client.consuming.consumer import BUSY_WITH_CALLBACK, POLL_SECONDS, STORE_SECONDS, Consumer
 from penstock.client.consuming.message import Message
 from penstock.client.consuming.pace import Pace
 from penstock.client.consuming.rebalancing import RebalanceCallback
+from penstock.client.errors import ConfigurationError
 from penstock.client.topic_partition import Offsets, TopicPartition
 
 SLICE_SECONDS = 0.05
@@ -62,10 +63,12 @@ class AsyncConsumer(OffLoop):
         self._visits = Pace(most=LISTS_MAX, quick_seconds=VISIT_SECONDS)
         self._calls_back = any(map(callable, self.config.kafka.values()))
         """Whether fetching may call functions of the caller's."""
+        self._calling_back: set[asyncio.Task[Any] | None] = set()
+        """The tasks in which such functions run just now."""
         self._is_closed = False
 
-    assign = off_loop(Consumer.assign)
-    unsubscribe = off_loop(Consumer.unsubscribe)
+    assign = off_loop(Consumer.assign, is_alone=True)
+    unsubscribe = off_loop(Consumer.unsubscribe, is_alone=True)
     commit = off_loop(Consumer.commit)
     committed = off_loop(Consumer.committed)
     assignment = off_loop(Consumer.assignment)
@@ -151,8 +154,9 @@ class AsyncConsumer(OffLoop):
         """Commit what was seen, if ``enable_auto_commit`` says so, and leave the group; once or twice."""
         if self._is_closed:
             return
+        self._refuse_in_callback()
         self._is_closed = True
-        closing = self._worker.submit(partial(self._inner.close, commit=commit))
+        closing = self._worker.submit(partial(self._inner.close, commit=commit), is_alone=True)
         # Not before: callbacks of the last rebalance may still commit.
         closing.add_done_callback(lambda _: self._worker.close())
         await asyncio.shield(asyncio.wrap_future(closing))
@@ -166,8 +170,18 @@ class AsyncConsumer(OffLoop):
         """After an exception, the last messages may not have been dealt with: they are not committed."""
         await self.close(commit=error is None)
 
+    async def _call_alone(self, function: Callable[[], Answer]) -> Answer:
+        """While a callback runs it waits for that one's end, and so must not be asked for by that one."""
+        self._refuse_in_callback()
+        return await super()._call_alone(function)
+
+    def _refuse_in_callback(self) -> None:
+        if self._calling_back and asyncio.current_task() in self._calling_back:
+            raise ConfigurationError(BUSY_WITH_CALLBACK)
+
     async def _have(self, timeout: float, most: int) -> bool:
         """Have messages to hand over. What the thread fetches for a task that was cancelled is kept."""
+        self._refuse_in_callback()
         now = time.monotonic()
         deadline = now + timeout
         if now > self._next_turn:
@@ -200,7 +214,7 @@ class AsyncConsumer(OffLoop):
         is_ahead = self._calls_back and most <= HERE_RECORDS_MAX
         lists = self._visits.count if is_ahead else 1
         fetch = partial(self._inner.fetch_ahead, min(seconds, SLICE_SECONDS), most, lists)
-        return asyncio.wrap_future(self._worker.submit(fetch))
+        return asyncio.wrap_future(self._worker.submit(fetch, is_alone=True))
 
     @property
     def _is_thread_free(self) -> bool:
@@ -224,9 +238,13 @@ class AsyncConsumer(OffLoop):
         seconds = self.config.max_poll_interval_ms / 1000
 
         async def invoke(partitions: Sequence[TopicPartition]) -> None:
-            answer = callback(partitions)
-            if inspect.isawaitable(answer):
-                await answer
+            self._calling_back.add(asyncio.current_task())
+            try:
+                answer = callback(partitions)
+                if inspect.isawaitable(answer):
+                    await answer
+            finally:
+                self._calling_back.discard(asyncio.current_task())
 
         def call(partitions: Sequence[TopicPartition]) -> None:
             ended = asyncio.run_coroutine_threadsafe(invoke(partitions), loop)

@@ -22,14 +22,19 @@ class OffLoop:
         """What it returns, when the worker has got round to it."""
         return await asyncio.wrap_future(self._worker.submit(function))
 
+    async def _call_alone(self, function: Callable[[], Answer]) -> Answer:
+        """As ``_call``, but not while a job of the worker serves others."""
+        return await asyncio.wrap_future(self._worker.submit(function, is_alone=True))
+
 
 def off_loop(
-    method: Callable[Concatenate[Any, Parameters], Answer],
+    method: Callable[Concatenate[Any, Parameters], Answer], *, is_alone: bool = False
 ) -> Callable[Concatenate[Any, Parameters], Coroutine[Any, Any, Answer]]:
     """The coroutine that has the worker call ``method`` of the client inside."""
 
     @functools.wraps(method)
     async def call(self: OffLoop, *arguments: Parameters.args, **options: Parameters.kwargs) -> Answer:
-        return await self._call(partial(method, self._inner, *arguments, **options))
+        have_called = self._call_alone if is_alone else self._call
+        return await have_called(partial(method, self._inner, *arguments, **options))
 
     return call  # type: ignore[return-value]

@@ -5,13 +5,17 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from penstock.client.errors import ClosedError
 
 Answer = TypeVar("Answer")
 
-_Job = tuple[Callable[[], Any], "Future[Any]"]
+
+class _Job(NamedTuple):
+    function: Callable[[], Any]
+    future: "Future[Any]"
+    is_alone: bool
 
 
 class Worker:
@@ -30,8 +34,8 @@ class Worker:
         """Whether there is nothing to do; until the caller submits something, that remains so."""
         return not self._unfinished_count
 
-    def submit(self, function: Callable[[], Answer]) -> "Future[Answer]":
-        """Do it when everything before it is done."""
+    def submit(self, function: Callable[[], Answer], *, is_alone: bool = False) -> "Future[Answer]":
+        """Do it when everything before it is done; alone, not while a job that serves others waits for it."""
         future: Future[Answer] = Future()
         with self._lock:
             if self._is_closed:
@@ -40,20 +44,20 @@ class Worker:
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             self._unfinished_count += 1
-            self._jobs.put((function, future))
+            self._jobs.put(_Job(function, future, is_alone))
         return future
 
     def serve_until(self, ended: "Future[Any]", seconds: float) -> None:
         """Do other jobs until ``ended`` has; called by a job which waits for something that may need them."""
-        deadline = time.monotonic() + seconds
         ended.add_done_callback(lambda _: self._jobs.put(None))
-        while not ended.done():
-            try:
-                job = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                raise TimeoutError(f"a callback has not ended within {seconds:g} s") from None
-            if job is not None:
-                self._do(job)
+        later: list[_Job] = []
+        try:
+            self._serve(ended, time.monotonic() + seconds, later)
+        except queue.Empty:
+            raise TimeoutError(f"a callback has not ended within {seconds:g} s") from None
+        finally:
+            for job in later:
+                self._jobs.put(job)
 
     def close(self) -> None:
         """End the thread when all its jobs are done."""
@@ -69,8 +73,16 @@ class Worker:
             elif self._is_closed and self._jobs.empty():
                 return
 
+    def _serve(self, ended: "Future[Any]", deadline: float, later: list[_Job]) -> None:
+        while not ended.done():
+            job = self._jobs.get(timeout=max(0.0, deadline - time.monotonic()))
+            if job is not None and job.is_alone:
+                later.append(job)
+            elif job is not None:
+                self._do(job)
+
     def _do(self, job: _Job) -> None:
-        function, future = job
+        function, future, _ = job
         if not future.set_running_or_notify_cancel():
             self._finish()
             return

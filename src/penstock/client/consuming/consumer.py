@@ -14,7 +14,7 @@ from penstock.client.consuming.intake import Intake
 from penstock.client.consuming.message import Formats, Message
 from penstock.client.consuming.offsets import ConsumerOffsets
 from penstock.client.consuming.pace import Pace
-from penstock.client.consuming.rebalancing import RebalanceCallback, RebalanceCallbacks, Rebalancing
+from penstock.client.consuming.rebalancing import RebalanceCallback, RebalanceCallbacks, Rebalancing, Teller
 from penstock.client.error_mapping import translated
 from penstock.client.errors import ConfigurationError
 from penstock.client.serializers import Deserializer, bytes_deserializer
@@ -29,6 +29,11 @@ costs as much as reading them. So lists are that short, unless somebody wants lo
 LEAVE_SECONDS = 0.1
 STORE_SECONDS = 0.1
 """How often what was seen is stored for the next commit; each time, if commits are more frequent."""
+
+BUSY_WITH_CALLBACK = (
+    "A rebalance callback cannot read with its consumer, close it, unsubscribe or assign, since librdkafka "
+    "waits for its end: do so when poll has returned"
+)
 
 
 class Consumer(ConsumerOffsets):
@@ -53,6 +58,8 @@ class Consumer(ConsumerOffsets):
             _format(self.config.key_deserializer), _format(self.config.value_deserializer)
         )
         self._intake = Intake(self._raw, self._trouble)
+        self._teller = Teller()
+        self._is_closing = False
         self._next_store = 0.0
         most = self.config.max_poll_records
         self._list_records = most if most > USUAL_RECORDS else min(most, SHORT_RECORDS)
@@ -95,7 +102,7 @@ class Consumer(ConsumerOffsets):
         else:
             self._leave_all()
         self._rebalancing = Rebalancing(
-            self._raw, self._give_up, callbacks, is_cooperative=self._is_cooperative()
+            self._raw, self._give_up, self._teller, callbacks, is_cooperative=self._is_cooperative()
         )
         if before is not None:
             self._rebalancing.partitions = before.partitions
@@ -109,6 +116,7 @@ class Consumer(ConsumerOffsets):
         Without offsets they start where the group has committed, or as ``auto_offset_reset`` says.
         """
         self._refuse_closed()
+        self._refuse_in_callback()
         self._leave_group()
         self._leave_all()
         chosen = raw_offsets(partitions) if isinstance(partitions, Mapping) else raw_partitions(partitions)
@@ -120,6 +128,7 @@ class Consumer(ConsumerOffsets):
     def unsubscribe(self) -> None:
         """Leave the group, for which ``on_revoked`` runs, or the partitions that were assigned by hand."""
         self._refuse_closed()
+        self._refuse_in_callback()
         is_by_hand = self._rebalancing is None
         self._leave_group()
         self._leave_all()
@@ -188,13 +197,15 @@ class Consumer(ConsumerOffsets):
 
     def close(self, *, commit: bool = True) -> None:
         """Commit what was seen, if ``enable_auto_commit`` says so, and leave the group; once or twice."""
-        if self._is_closed:
+        if self._is_closed or self._is_closing:
             return
+        self._refuse_in_callback()
         if commit:
             self._store_seen()
         else:
             # Closing has partitions taken away, before which what was seen would be stored.
             self._is_auto_committing = False
+        self._is_closing = True
         try:
             with translated("close a consumer"):
                 self._raw.close()
@@ -228,8 +239,14 @@ class Consumer(ConsumerOffsets):
                 if pace.now() > self._next_store:
                     self._store_seen()
 
+    def _refuse_in_callback(self) -> None:
+        """librdkafka's binding does not survive it."""
+        if self._teller.is_telling:
+            raise ConfigurationError(BUSY_WITH_CALLBACK)
+
     def _before_reading(self) -> None:
         self._refuse_closed()
+        self._refuse_in_callback()
         self._assign()
         if self.is_store_due:
             self._store_seen()

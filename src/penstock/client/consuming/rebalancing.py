@@ -7,6 +7,7 @@ from typing import Any
 from confluent_kafka import OFFSET_INVALID
 from confluent_kafka import TopicPartition as RawPartition
 
+from penstock.client.error_mapping import CallbackFailed
 from penstock.client.topic_partition import TopicPartition, partition_of
 from penstock.client.trouble import logger
 
@@ -23,14 +24,42 @@ class RebalanceCallbacks:
     on_lost: RebalanceCallback | None = None
 
 
+class Teller:
+    """Tells the caller; one for all subscriptions of a consumer."""
+
+    def __init__(self) -> None:
+        self.is_telling = False
+        """Whether librdkafka waits for a callback to return."""
+
+    def tell(self, callback: RebalanceCallback | None, partitions: Sequence[TopicPartition]) -> None:
+        """Call back, if there is whom to call; what that raises comes out of ``poll`` as it is."""
+        if callback is None or not partitions:
+            return
+        self.is_telling = True
+        try:
+            callback(partitions)
+        except Exception as error:
+            logger.exception("a rebalance callback failed")
+            raise CallbackFailed(error) from error
+        finally:
+            self.is_telling = False
+
+
 class Rebalancing:
     """What librdkafka calls for one subscription."""
 
     def __init__(
-        self, raw: Any, give_up: RebalanceCallback, callbacks: RebalanceCallbacks, *, is_cooperative: bool
+        self,
+        raw: Any,
+        give_up: RebalanceCallback,
+        teller: Teller,
+        callbacks: RebalanceCallbacks,
+        *,
+        is_cooperative: bool,
     ) -> None:
         self._raw = raw
         self._give_up = give_up
+        self._tell = teller.tell
         self._callbacks = callbacks
         self._assign = raw.incremental_assign if is_cooperative else raw.assign
         self.coming: Sequence[TopicPartition] = ()
@@ -49,7 +78,7 @@ class Rebalancing:
         named = [partition_of(each) for each in partitions]
         self.coming, self.starts = named, {}
         try:
-            _tell(self._callbacks.on_assigned, named)
+            self._tell(self._callbacks.on_assigned, named)
         finally:
             starts, self.coming = self.starts, ()
             self._assign([RawPartition(*each, starts.get(each, OFFSET_INVALID)) for each in named])
@@ -59,7 +88,7 @@ class Rebalancing:
         named = [partition_of(each) for each in partitions]
         self.partitions.difference_update(named)
         try:
-            _tell(self._callbacks.on_revoked, named)
+            self._tell(self._callbacks.on_revoked, named)
         finally:
             # Whatever the callback raised: what is somebody else's now is not to be committed later.
             self._give_up(named)
@@ -70,14 +99,4 @@ class Rebalancing:
         self.partitions.difference_update(named)
         self._give_up(named)
         callback = self._callbacks.on_lost or self._callbacks.on_revoked
-        _tell(callback, named)
-
-
-def _tell(callback: RebalanceCallback | None, partitions: Sequence[TopicPartition]) -> None:
-    if callback is None or not partitions:
-        return
-    try:
-        callback(partitions)
-    except Exception:
-        logger.exception("a rebalance callback failed")
-        raise
+        self._tell(callback, named)
