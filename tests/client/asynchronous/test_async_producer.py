@@ -1,14 +1,20 @@
 """The producer in an event loop."""
 
 import asyncio
+import gc
+import subprocess
+import sys
+import threading
+import warnings
 from contextlib import suppress
 
 import pytest
+from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.reading import read_all, values
 from tests.conftest import MakeServer, UniqueName
 
-from penstock import Admin, AsyncConsumer, AsyncProducer, Partitioner, TopicPartition
+from penstock import Admin, AsyncAdmin, AsyncConsumer, AsyncProducer, Partitioner, TopicPartition
 from penstock.client.asynchronous.delivery import AsyncDelivery
 from penstock.client.errors import (
     BufferFull,
@@ -493,3 +499,75 @@ def test_failure_nobody_asks_for_is_logged(
 
     asyncio.run(run())
     assert len([record for record in caplog.records if "nobody asked" in record.message]) == 1
+
+
+def threads_of(client_id: str) -> list[str]:
+    return [each.name for each in threading.enumerate() if each.name.endswith(client_id)]
+
+
+def test_closing_that_is_cancelled_goes_on_and_leaves_no_thread(
+    broker: str, topic: str, unique: UniqueName
+) -> None:
+    name = unique("client")
+
+    async def run() -> AsyncDelivery:
+        producer = AsyncProducer(bootstrap_servers=broker, client_id=name, linger_ms=300)
+        delivery = producer.send(topic, b"x")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await producer.close()
+        assert (await delivery).offset == 0
+        return delivery
+
+    assert asyncio.run(run()).done()
+    wait_until(lambda: not threads_of(name), what="no thread")
+
+
+def test_clients_that_are_forgotten_say_so_and_leave_no_thread(
+    broker: str, topic: str, unique: UniqueName
+) -> None:
+    name = unique("client")
+
+    async def use() -> AsyncDelivery:
+        producer = AsyncProducer(bootstrap_servers=broker, client_id=name, linger_ms=300)
+        consumer = AsyncConsumer(bootstrap_servers=broker, client_id=name)
+        await consumer.assign([(topic, 0)])
+        await AsyncAdmin(bootstrap_servers=broker, client_id=name).list_topics()
+        return producer.send(topic, b"last words")
+
+    async def run() -> None:
+        assert (await (await use())).offset == 0
+
+    def are_gone() -> bool:
+        gc.collect()
+        return not threads_of(name)
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        asyncio.run(run())
+        wait_until(are_gone, what="no thread")
+    assert any("AsyncProducer" in str(each.message) for each in said)
+
+
+def test_statistics_of_a_producer_that_sends_nothing_are_fetched_too(broker: str) -> None:
+    async def run() -> None:
+        async with AsyncProducer(bootstrap_servers=broker, statistics_interval_ms=1) as producer:
+            async with asyncio.timeout(20):
+                while producer._statistics._came is None:
+                    await asyncio.sleep(0.05)
+            assert len(producer) == producer.metrics().records_waiting == 0
+
+    asyncio.run(run())
+
+
+def test_program_that_ends_without_closing_still_sends(broker: str, topic: str) -> None:
+    program = (
+        "import asyncio; from penstock import AsyncProducer\n"
+        "async def main():\n"
+        f"    producer = AsyncProducer(bootstrap_servers={broker!r}, linger_ms=60000)\n"
+        f"    producer.send({topic!r}, b'last words')\n"
+        "    return producer\n"
+        "producer = asyncio.run(main())"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert values(read_all(broker, topic, 1)) == [b"last words"]

@@ -266,6 +266,16 @@ def test_closing_ends_though_other_threads_go_on_sending(broker: str, topic: str
     assert not [each for each in sent if each.exception(0)]
 
 
+def test_statistics_are_not_counted_as_records(broker: str, topic: str) -> None:
+    with Producer(bootstrap_servers=broker, statistics_interval_ms=20) as producer:
+        producer.send(topic, b"x").result(20)
+        for _ in range(20):
+            time.sleep(0.03)
+            metrics = producer.metrics()
+            assert (metrics.records_acknowledged, metrics.records_waiting) == (1, 0)
+            assert len(producer) == 0
+
+
 def test_producer_that_is_forgotten_says_so(broker: str) -> None:
     producer = Producer(bootstrap_servers=broker)
     forget = [producer]

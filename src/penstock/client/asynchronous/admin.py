@@ -15,7 +15,7 @@ class AsyncAdmin(OffLoop):
     def __init__(self, config: AdminConfig | None = None, **settings: Unpack[AdminSettings]) -> None:
         self._inner = Admin(config, **settings)
         self.config: AdminConfig = self._inner.config
-        self._worker = Worker(f"penstock-admin-{self.config.client_id}")
+        self._employ(Worker(f"penstock-admin-{self.config.client_id}"))
 
     create_topic = off_loop(Admin.create_topic)
     create_topics = off_loop(Admin.create_topics)

@@ -54,7 +54,7 @@ class AsyncConsumer(OffLoop):
     def __init__(self, config: ConsumerConfig | None = None, **settings: Unpack[ConsumerSettings]) -> None:
         self._inner: Consumer = Consumer(config, **settings)
         self.config: ConsumerConfig = self._inner.config
-        self._worker = Worker(f"penstock-consumer-{self.config.client_id}")
+        self._employ(Worker(f"penstock-consumer-{self.config.client_id}"))
         self._progress = self._inner._progress
         self._fetching: asyncio.Future[bool] | None = None
         self._next_store = 0.0

@@ -11,6 +11,7 @@ import contextvars
 from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
+from weakref import WeakMethod
 
 from penstock.client.error_mapping import delivery_error_from
 from penstock.client.errors import PenstockClientError
@@ -170,19 +171,16 @@ class Unheard:
 class Bridge(DeliveryThread):
     """Between librdkafka and one loop."""
 
+    loop: asyncio.AbstractEventLoop
+    """That in which the first record is sent; there is nothing to tell it before."""
+
     def __init__(
-        self,
-        producer: Any,
-        name: str,
-        trouble: Trouble,
-        loop: asyncio.AbstractEventLoop,
-        retry_waiting: Callable[[], bool],
+        self, producer: Any, name: str, trouble: Trouble, retry_waiting: "WeakMethod[Callable[[], bool]]"
     ) -> None:
         self.settled: deque[AsyncDelivery] = deque()
         """Those that have ended while somebody waits."""
         self.loop_is_idle = True
         """Whether the loop has come round since the last record, so that the thread does not disturb it."""
-        self.loop = loop
         self._retry_waiting = retry_waiting
         self._is_scheduled = False
         super().__init__(producer, name, trouble)
@@ -213,7 +211,8 @@ class Bridge(DeliveryThread):
         return self.loop_is_idle or super()._is_wanted()
 
     def _has_work(self) -> bool:
-        return self._retry_waiting() or super()._has_work()
+        retry_waiting = self._retry_waiting()  # Of a producer that is forgotten there is nothing to retry.
+        return (retry_waiting is not None and retry_waiting()) or super()._has_work()
 
     def _poll(self, seconds: float) -> None:
         super()._poll(seconds)

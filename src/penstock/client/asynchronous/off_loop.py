@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import weakref
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -17,6 +18,11 @@ class OffLoop:
 
     _inner: Any
     _worker: Worker
+
+    def _employ(self, worker: Worker) -> None:
+        """Have it do the work from now on; its thread ends also if nobody closes this client."""
+        self._worker = worker
+        weakref.finalize(self, worker.close)
 
     async def _call(self, function: Callable[[], Answer]) -> Answer:
         """What it returns, when the worker has got round to it."""

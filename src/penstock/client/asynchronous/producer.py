@@ -3,11 +3,13 @@
 import asyncio
 import math
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
+from weakref import WeakMethod
 
 from penstock.client.asynchronous.delivery import AsyncDelivery, Bridge
 from penstock.client.asynchronous.held_transactions import HeldTransactions
@@ -16,10 +18,12 @@ from penstock.client.asynchronous.uncounted import Uncounted, Waiting
 from penstock.client.asynchronous.worker import Worker
 from penstock.client.config.producer_config import ProducerConfig, ProducerSettings
 from penstock.client.errors import BufferFull, PenstockClientError, RequestTimedOut
+from penstock.client.producing.left_open import EXIT_SECONDS, OPEN
 from penstock.client.producing.metrics import ProducerMetrics
 from penstock.client.producing.producer import CLOSE_SECONDS
 from penstock.client.producing.record import Headers, Record
 from penstock.client.producing.record_sender import ANY_PARTITION, POLL_EVERY, RecordSender
+from penstock.client.trouble import logger
 
 ROOM_SECONDS = 0.01
 DROP_SECONDS_MAX = 5.0
@@ -38,7 +42,6 @@ class AsyncProducer(RecordSender):
     def __init__(self, config: ProducerConfig | None = None, **settings: Unpack[ProducerSettings]) -> None:
         super().__init__(ProducerConfig.of(config, settings))
         self._worker = Worker(f"penstock-producer-calls-{self.config.client_id}")
-        self._bridge: Bridge | None = None
         self._transactions: HeldTransactions | None = None
         self._waiting: deque[Waiting] = deque()
         """For room."""
@@ -48,6 +51,11 @@ class AsyncProducer(RecordSender):
         self._is_dropping = False
         self.given_up_count = 0
         """Records that were held, and never given to librdkafka."""
+        self._is_bound = False
+        """Whether the bridge has a loop."""
+        name = f"penstock-producer-{self.config.client_id}"
+        self._bridge = Bridge(self._raw, name, self._trouble, WeakMethod(self._retry_waiting))
+        OPEN.add(self)
 
     def send(
         self,
@@ -60,7 +68,9 @@ class AsyncProducer(RecordSender):
     ) -> AsyncDelivery:
         """Send one record; await what it returns for its ``RecordMetadata``, or for why there is none."""
         self._refuse_closed()
-        bridge = self._bridge or self._bound()
+        bridge = self._bridge
+        if not self._is_bound:
+            self._bind()
         delivery = AsyncDelivery(topic, bridge)
         if (
             self._is_plain
@@ -141,14 +151,14 @@ class AsyncProducer(RecordSender):
     def transaction(self) -> AsyncTransaction:
         """A transaction for an ``async with`` block: committed at its end, aborted if it raises."""
         self._refuse_closed()
-        bridge = self._bridge or self._bound()
+        self._bind()
         if self._transactions is None:
-            self._transactions = HeldTransactions(self._raw, self.config, bridge, self._trouble, self)
+            self._transactions = HeldTransactions(self._raw, self.config, self._bridge, self._trouble, self)
         return AsyncTransaction(self._transactions, self._call, self._worker.submit)
 
     def metrics(self) -> ProducerMetrics:
         """What it has done so far."""
-        return self._metrics(0 if self._bridge is None else self._bridge.failed_count)
+        return self._metrics(self._bridge.failed_count)
 
     async def close(self, timeout: float = CLOSE_SECONDS) -> None:
         """Wait for what is on its way, then let go of everything; may be called twice.
@@ -157,10 +167,11 @@ class AsyncProducer(RecordSender):
         """
         if self._is_closed:
             return
+        OPEN.discard(self)
         self._is_closed = True
         closing = asyncio.ensure_future(self._call(partial(self._finish, timeout)))
+        closing.add_done_callback(lambda _: self._worker.close())
         left = await asyncio.shield(closing)
-        self._worker.close()
         if left:
             text = self._trouble.explain(
                 f"{left} records were not acknowledged within {timeout:g} s of closing"
@@ -175,21 +186,36 @@ class AsyncProducer(RecordSender):
     ) -> None:
         await self.close()
 
+    def __del__(self) -> None:
+        if not getattr(self, "_is_closed", True):
+            self._is_closed = True
+            self._worker.submit(partial(self._finish, EXIT_SECONDS))  # A loop must not wait for it.
+            self._worker.close()
+            warnings.warn(f"{self!r} was never closed", ResourceWarning, stacklevel=2)
+
+    def close_at_last(self) -> None:
+        """What nobody has closed when the program ends still sends what it holds, if that is quick."""
+        self._is_closed = True
+        self._worker.close()
+        if left := self._finish(EXIT_SECONDS):
+            logger.warning("%d records were not acknowledged when the program ended", left)
+
     # Inside, in the loop's thread.
 
-    def _bound(self) -> Bridge:
+    def _bind(self) -> None:
         """To the loop that is first seen running."""
-        loop = asyncio.get_running_loop()
-        name = f"penstock-producer-{self.config.client_id}"
-        self._bridge = Bridge(self._raw, name, self._trouble, loop, self._retry_waiting)
-        return self._bridge
+        if not self._is_bound:
+            self._bridge.loop = asyncio.get_running_loop()
+            self._is_bound = True
+
+    def _fetch(self) -> None:
+        self._bridge._poll(0)
 
     def _came_round(self) -> None:
         """The sender has let others run: now the thread may fetch acknowledgements without disturbing it."""
         self._is_sending = False
-        if self._bridge is not None:
-            self._bridge.loop_is_idle = True
-            self._bridge.wake()
+        self._bridge.loop_is_idle = True
+        self._bridge.wake()
 
     def _send_now(self, record: Record, delivery: AsyncDelivery) -> None:
         try:
@@ -222,14 +248,12 @@ class AsyncProducer(RecordSender):
         try:
             return await asyncio.wrap_future(self._worker.submit(function))
         finally:
-            if self._bridge is not None:
-                self._bridge.settle_all()
+            self._bridge.settle_all()
 
     # Inside, in other threads.
 
     def _wake_bridge(self) -> None:
-        if self._bridge is not None:
-            self._bridge.wake()
+        self._bridge.wake()
 
     def _partition_count(self, topic: str) -> int:
         """It was known when the record was taken; nothing is waited for in these threads."""
@@ -266,7 +290,7 @@ class AsyncProducer(RecordSender):
             self._tell_of_room()
 
     def _tell_of_room(self) -> None:
-        if self._bridge is not None:
+        if self._is_bound:
             self._bridge.tell_loop(self._room.set)
 
     def _give_up(self, delivery: AsyncDelivery, error: Exception) -> None:
@@ -279,8 +303,6 @@ class AsyncProducer(RecordSender):
     def _flush(self, seconds: float) -> int:
         """How many records are left after so long."""
         deadline = time.monotonic() + seconds
-        if self._bridge is None:
-            return 0
         with self._bridge.attention():
             self._wait_until_none_is_held(deadline)
             left = self._flushed(max(0.0, deadline - time.monotonic()))
@@ -288,7 +310,7 @@ class AsyncProducer(RecordSender):
 
     def hand_over(self, seconds: float) -> int:
         """Wait until librdkafka has all that is held; how many are left after so long."""
-        if self._held_count and self._bridge is not None:
+        if self._held_count:
             with self._bridge.attention():
                 self._wait_until_none_is_held(time.monotonic() + seconds)
         return self._held_count
@@ -310,8 +332,7 @@ class AsyncProducer(RecordSender):
             self._transactions.abort_open()
         left = self._flush(seconds)
         self._uncounted.stop()
-        if self._bridge is not None:
-            self._bridge.stop()
+        self._bridge.stop()
         if left:
             self._give_up_all()
             self._purge(seconds)

@@ -24,7 +24,7 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._name = name
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # A forgotten client closes it in whichever thread collects garbage.
         self._thread: threading.Thread | None = None
         self._is_closed = False
         self._unfinished_count = 0

@@ -1,9 +1,7 @@
 """The producer for programs without an event loop."""
 
-import atexit
 import time
 import warnings
-import weakref
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -12,6 +10,7 @@ from penstock.client.config.producer_config import ProducerConfig, ProducerSetti
 from penstock.client.errors import BufferFull, ConfigurationError, PenstockClientError, RequestTimedOut
 from penstock.client.producing.delivery import Delivery
 from penstock.client.producing.delivery_thread import DeliveryThread
+from penstock.client.producing.left_open import EXIT_SECONDS, OPEN
 from penstock.client.producing.metrics import ProducerMetrics
 from penstock.client.producing.record import Headers, Record
 from penstock.client.producing.record_sender import ANY_PARTITION, POLL_EVERY, RecordSender
@@ -19,11 +18,7 @@ from penstock.client.producing.transaction import Transaction, Transactions
 from penstock.client.trouble import logger
 
 CLOSE_SECONDS = 30.0
-EXIT_SECONDS = 5.0
 ROOM_SECONDS = 0.05
-
-_OPEN: "weakref.WeakSet[Producer]" = weakref.WeakSet()
-"""Those that a program's end has to close."""
 
 
 class Producer(RecordSender):
@@ -36,7 +31,7 @@ class Producer(RecordSender):
         super().__init__(ProducerConfig.of(config, settings))
         self._thread = DeliveryThread(self._raw, f"penstock-producer-{self.config.client_id}", self._trouble)
         self._transactions = Transactions(self._raw, self.config, self._thread, self._trouble)
-        _OPEN.add(self)
+        OPEN.add(self)
 
     def send(
         self,
@@ -135,7 +130,7 @@ class Producer(RecordSender):
         """
         if self._is_closed:
             return
-        _OPEN.discard(self)
+        OPEN.discard(self)
         self._is_closed = True
         self._is_plain = False  # The shortest way asks nobody, and there might be no end of what it sends.
         self._transactions.abort_open()
@@ -162,10 +157,13 @@ class Producer(RecordSender):
 
     def __del__(self) -> None:
         if not getattr(self, "_is_closed", True):
+            self.close_at_last()
             warnings.warn(f"{self!r} was never closed", ResourceWarning, stacklevel=2)
-            self._close_at_last()
 
-    def _close_at_last(self) -> None:
+    def _fetch(self) -> None:
+        self._thread.fetch(0)
+
+    def close_at_last(self) -> None:
         """What nobody has closed still sends what it holds, if that is quick."""
         try:
             self.close(EXIT_SECONDS)
@@ -202,10 +200,3 @@ class Producer(RecordSender):
                 f"timeout={timeout!r} is not allowed: it must be seconds from 0, or None"
             )
         return default_ms / 1000 if timeout is None else timeout
-
-
-@atexit.register
-def close_all() -> None:
-    """Those that a program leaves open when it ends."""
-    for producer in list(_OPEN):
-        producer._close_at_last()

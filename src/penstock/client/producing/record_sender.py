@@ -48,10 +48,17 @@ class RecordSender:
 
     def __len__(self) -> int:
         """Records whose fate is not known yet."""
-        return 0 if self._is_closed else len(self._raw)
+        if self._is_closed:
+            return 0
+        self._fetch()  # Statistics that wait to be fetched would count as well.
+        return len(self._raw)
 
     def __bool__(self) -> bool:
         return True
+
+    def _fetch(self) -> None:
+        """Fetch what librdkafka has to tell."""
+        raise NotImplementedError
 
     def _metrics(self, failed: int) -> ProducerMetrics:
         return self._statistics.metrics(
