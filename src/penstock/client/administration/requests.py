@@ -12,6 +12,7 @@ from penstock.client.backoff import Backoff, retried
 from penstock.client.config.admin_config import AdminConfig
 from penstock.client.error_mapping import exception_from, translated
 from penstock.client.errors import BrokerUnavailable, ClosedError, PenstockClientError
+from penstock.client.inheritance import BELONGS_TO_PARENT, INHERITABLE
 from penstock.client.trouble import Trouble
 
 GRACE_SECONDS = 5.0
@@ -35,10 +36,18 @@ class AdminRequests:
         self._trouble = Trouble()
         with translated("make an administrator"):
             self._client: Any = AdminClient(self._trouble.settings() | config.librdkafka())
+        self._why_closed = "The administrator is closed"
+        INHERITABLE.add(self)
+
+    def leave_to_parent(self) -> object:
+        """Be closed in a child of ``fork``, which has none of librdkafka's threads."""
+        client, self._client = self._client, None
+        self._why_closed = BELONGS_TO_PARENT.format("administrator")
+        return client
 
     def _raw(self) -> Any:
         if self._client is None:
-            raise ClosedError("The administrator is closed")
+            raise ClosedError(self._why_closed)
         return self._client
 
     def _ask(self, doing: str, call: Callable[[float], "Future[Answer]"], timeout: float | None) -> Answer:

@@ -17,6 +17,7 @@ from penstock.client.consuming.pace import Pace
 from penstock.client.consuming.rebalancing import RebalanceCallback, RebalanceCallbacks, Rebalancing, Teller
 from penstock.client.error_mapping import translated
 from penstock.client.errors import ConfigurationError
+from penstock.client.inheritance import BELONGS_TO_PARENT, INHERITABLE
 from penstock.client.serializers import Deserializer, bytes_deserializer
 from penstock.client.topic_partition import TopicPartition, partition_of, raw_offsets, raw_partitions
 
@@ -63,6 +64,7 @@ class Consumer(ConsumerOffsets):
         self._next_store = 0.0
         most = self.config.max_poll_records
         self._list_records = most if most > USUAL_RECORDS else min(most, SHORT_RECORDS)
+        INHERITABLE.add(self)
 
     # Choosing what to read.
 
@@ -212,6 +214,12 @@ class Consumer(ConsumerOffsets):
         finally:
             self._is_closed = True
             self._progress.drop_all()
+
+    def leave_to_parent(self) -> object:
+        """Be closed in a child of ``fork``, which has none of librdkafka's threads."""
+        self._is_closed = True
+        self._why_closed = BELONGS_TO_PARENT.format("consumer")
+        return self._raw
 
     def __enter__(self) -> Self:
         return self

@@ -46,6 +46,7 @@ class ConsumerOffsets:
         self._progress = Progress()
         self._rebalancing: Rebalancing | None = None
         self._is_closed = False
+        self._why_closed = "The consumer is closed"
         self._is_auto_committing = config.enable_auto_commit and config.group_id is not None
         self._stored: dict[TopicPartition, int] = {}
         self._unassigned: dict[TopicPartition, int] = {}
@@ -201,7 +202,7 @@ class ConsumerOffsets:
 
     def _refuse_closed(self) -> None:
         if self._is_closed:
-            raise ClosedError("The consumer is closed")
+            raise ClosedError(self._why_closed)
 
     def _assign(self) -> None:
         """Begin to fetch what was assigned by hand."""

@@ -11,7 +11,9 @@ from penstock.client.config.producer_config import ProducerConfig
 from penstock.client.config.rules import refusal
 from penstock.client.error_mapping import exception_from, translated
 from penstock.client.errors import ClosedError, ConfigurationError, SerializationError
+from penstock.client.inheritance import BELONGS_TO_PARENT, INHERITABLE
 from penstock.client.partitioners import Partitioner, PartitionerFunction
+from penstock.client.producing.left_open import OPEN
 from penstock.client.producing.metrics import ProducerMetrics, Statistics
 from penstock.client.producing.partition_counts import PartitionCounts
 from penstock.client.producing.record import Record
@@ -43,8 +45,17 @@ class RecordSender:
             self._choose is None and self._serialize_key is self._serialize_value is bytes_serializer
         )
         self._is_closed = False
+        self._why_closed = "The producer is closed"
         self._sent = 0
         self._sent_bytes = 0
+        INHERITABLE.add(self)
+
+    def leave_to_parent(self) -> object:
+        """Be closed in a child of ``fork``, which has none of librdkafka's threads."""
+        OPEN.discard(self)  # type: ignore[arg-type] # only the kinds of it are there
+        self._is_plain, self._is_closed = False, True
+        self._why_closed = BELONGS_TO_PARENT.format("producer")
+        return self._raw
 
     def __len__(self) -> int:
         """Records whose fate is not known yet."""
@@ -140,7 +151,7 @@ class RecordSender:
 
     def _refuse_closed(self) -> None:
         if self._is_closed:
-            raise ClosedError("The producer is closed")
+            raise ClosedError(self._why_closed)
 
     def _refusal(self, error: Exception, topic: object) -> Exception:
         """Why a record was not even taken."""
