@@ -1,5 +1,6 @@
 """Where a consumer stands, and how it moves."""
 
+import threading
 from datetime import UTC, datetime
 
 import pytest
@@ -10,6 +11,7 @@ from tests.client.reading import take, values
 from tests.conftest import UniqueName
 
 from penstock import Consumer, Message, OffsetResetPolicy, Producer
+from penstock.testing import Broker
 
 
 def test_seeking_moves_where_it_reads(broker: str, make_topic: MakeTopic) -> None:
@@ -146,3 +148,21 @@ def test_position_is_unknown_before_the_first_message(broker: str, topic: str) -
     with Consumer(bootstrap_servers=broker) as consumer:
         consumer.assign([(topic, 0)])
         assert consumer.position() == {(topic, 0): None}
+
+
+def test_offsets_are_found_once_a_broker_that_died_is_back() -> None:
+    with Broker() as mortal:
+        topic = mortal.create_topic()
+        fill(mortal.bootstrap_servers, topic, 10)
+        with Consumer(bootstrap_servers=mortal.bootstrap_servers, auto_offset_reset="earliest") as consumer:
+            consumer.assign([(topic, 0)])
+            take(consumer, 4)
+            mortal.kill()
+            back = threading.Timer(1, mortal.restart)
+            back.start()
+            try:
+                assert consumer.lag().total == 6
+                consumer.seek_to_beginning()
+                assert take(consumer, 1)[0].offset == 0
+            finally:
+                back.join()

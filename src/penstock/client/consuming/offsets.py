@@ -17,7 +17,7 @@ from penstock.client.consuming.moments import milliseconds
 from penstock.client.consuming.progress import Progress
 from penstock.client.consuming.rebalancing import Rebalancing
 from penstock.client.error_mapping import error_from, translated
-from penstock.client.errors import ClosedError, ConfigurationError, PenstockClientError
+from penstock.client.errors import ClosedError, ConfigurationError, PenstockClientError, UnknownTopic
 from penstock.client.topic_partition import (
     Offsets,
     TopicPartition,
@@ -295,8 +295,13 @@ class ConsumerOffsets:
             return {}
 
         def ask(seconds: float) -> list[Any]:
-            with translated("find offsets"):
-                return _sound(self._raw.offsets_for_times(raw_offsets(times), seconds))
+            try:
+                with translated(self._trouble.explain("find offsets")):
+                    return _sound(self._raw.offsets_for_times(raw_offsets(times), seconds))
+            except UnknownTopic as error:
+                # librdkafka says so at once of every partition of which it knows no leader just now.
+                error.is_retriable = True
+                raise
 
         return {partition_of(each): each.offset for each in self._retried(ask, self._seconds(timeout))}
 
