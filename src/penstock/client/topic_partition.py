@@ -8,6 +8,9 @@ from confluent_kafka import TopicPartition as RawPartition
 
 from penstock.client.errors import ConfigurationError
 
+INT32_MAX = 2**31 - 1
+INT64_MAX = 2**63 - 1
+
 
 class TopicPartition(NamedTuple):
     """A topic and the number of a partition; equal to the plain pair of both."""
@@ -32,7 +35,9 @@ def raw_partitions(partitions: Iterable[tuple[str, int]], offset: int = OFFSET_I
 
 def raw_offsets(offsets: Offsets) -> list[Any]:
     """As librdkafka wants them, each with its offset."""
-    return [RawPartition(*checked_partition(where), offset) for where, offset in offsets.items()]
+    return [
+        RawPartition(*checked_partition(where), _checked_offset(offset)) for where, offset in offsets.items()
+    ]
 
 
 def checked_partition(given: tuple[str, int]) -> TopicPartition:
@@ -42,8 +47,16 @@ def checked_partition(given: tuple[str, int]) -> TopicPartition:
         or len(given) != 2
         or not isinstance(given[0], str)
         or not isinstance(given[1], int)
+        or not 0 <= given[1] <= INT32_MAX
     ):
         raise ConfigurationError(
             f"{given!r} is no partition: give pairs of topic and number such as ('orders', 0)"
         )
     return TopicPartition(*given)
+
+
+def _checked_offset(given: int) -> int:
+    """Refuse what librdkafka cannot hold; what is below 0 are its names of places."""
+    if not isinstance(given, int) or not -INT64_MAX <= given <= INT64_MAX:
+        raise ConfigurationError(f"{given!r} is no offset: give a whole number")
+    return given

@@ -1,6 +1,7 @@
 """The consumer against a real broker."""
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -234,3 +235,22 @@ def test_closing_ends_iteration(broker: str, topic: str) -> None:
 
 def test_partition_is_equal_to_its_pair() -> None:
     assert {("t", 1): 5}[TopicPartition("t", 1)] == 5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda consumer: consumer.assign([("t", -1)]),
+        lambda consumer: consumer.assign({("t", 2**31): 0}),
+        lambda consumer: consumer.assign({("t", 0): "0"}),
+        lambda consumer: consumer.commit({("t", 0): 2**63}),
+        lambda consumer: consumer.seek(("t", 0), 2**63),
+        lambda consumer: consumer.subscribe(pattern=""),
+        lambda consumer: consumer.subscribe(pattern=5),
+    ],
+)
+def test_what_is_no_place_and_no_pattern_is_refused(
+    broker: str, unique: UniqueName, call: Callable[[Consumer], None]
+) -> None:
+    with grouped(broker, unique("group")) as consumer, pytest.raises(ConfigurationError):
+        call(consumer)

@@ -92,6 +92,10 @@ class Consumer(ConsumerOffsets):
         if not (names or pattern) or not all(isinstance(name, str) and name for name in names):
             raise ConfigurationError(f"topics={topics!r} is not allowed: give names of topics, or a pattern")
         if pattern is not None:
+            if not isinstance(pattern, str) or not pattern:
+                raise ConfigurationError(
+                    f"pattern={pattern!r} is not allowed: it must be a regular expression"
+                )
             names.append(f"^({pattern})$")  # In brackets: each side of a | is to match the whole name.
         callbacks = RebalanceCallbacks(on_assigned=on_assigned, on_revoked=on_revoked, on_lost=on_lost)
         only_topic = names[0] if len(names) == 1 and not names[0].startswith("^") else None

@@ -19,6 +19,7 @@ from penstock.client.consuming.rebalancing import Rebalancing
 from penstock.client.error_mapping import error_from, translated
 from penstock.client.errors import ClosedError, ConfigurationError, PenstockClientError, UnknownTopic
 from penstock.client.topic_partition import (
+    INT64_MAX,
     Offsets,
     TopicPartition,
     checked_partition,
@@ -145,7 +146,7 @@ class ConsumerOffsets:
 
     def seek(self, partition: tuple[str, int], offset: int) -> None:
         """Read a partition that it has from this offset on."""
-        if not isinstance(offset, int) or offset < 0:
+        if not isinstance(offset, int) or not 0 <= offset <= INT64_MAX:
             raise ConfigurationError(f"offset={offset!r} is not allowed: it must be a whole number from 0")
         self._seek({checked_partition(partition): offset})
 
