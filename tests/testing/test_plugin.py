@@ -91,12 +91,17 @@ def test_topic_is_made_as_marked_and_deleted(run_pytest: RunPytest) -> None:
         assert penstock_topic.startswith("test_marked")
         names.append(penstock_topic)
 
+    @pytest.mark.penstock_topic(2)
+    def test_marked_by_number(penstock_broker, penstock_topic):
+        image = penstock_broker.thread_home.look(lambda broker: broker.image)
+        assert len(image.topics[penstock_topic].partitions) == 2
+
     def test_gone(penstock_broker):
         assert names[0] not in penstock_broker.thread_home.look(lambda broker: broker.image.topics)
     """,
         "--strict-markers",
     )
-    passed(done, "2 passed")
+    passed(done, "3 passed")
 
 
 def test_broker_is_as_new_after_death_pause_and_time(run_pytest: RunPytest) -> None:

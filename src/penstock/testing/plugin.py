@@ -89,8 +89,8 @@ def penstock_cluster(penstock_session_cluster: "Cluster") -> "Iterator[Cluster]"
 def penstock_topic(penstock_broker: "Broker", request: pytest.FixtureRequest) -> Iterator[str]:
     """The name of a fresh topic, named after the test and deleted after it."""
     marker = request.node.get_closest_marker("penstock_topic")
-    wanted = {} if marker is None else marker.kwargs
-    name = penstock_broker.create_topic(penstock_broker.topic(request.node.name), **wanted)
+    partitions, settings = ((), {}) if marker is None else (marker.args, marker.kwargs)
+    name = penstock_broker.create_topic(penstock_broker.topic(request.node.name), *partitions, **settings)
     yield name
     if penstock_broker.is_running and not penstock_broker.is_paused:
         penstock_broker.delete_topic(name)
