@@ -8,7 +8,10 @@ from penstock.client.topic_partition import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Messages that are there and were not read."""
+    """Messages that are there and were not read.
+
+    The marker that ends a transaction counts as one until a message after it is read.
+    """
 
     partitions: Mapping[TopicPartition, int]
     """Of every partition that the consumer has."""
