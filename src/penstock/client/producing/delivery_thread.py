@@ -113,7 +113,8 @@ class DeliveryThread:
     def wait_called_back(self, seconds: float) -> None:
         """Return when all have been called of whose records the fate is known, unless a callback asks."""
         self.call_back()
-        if self._calling is not threading.current_thread() and self._calls.acquire(timeout=seconds):
+        longest = min(seconds, threading.TIMEOUT_MAX)
+        if self._calling is not threading.current_thread() and self._calls.acquire(timeout=longest):
             self._calls.release()
 
     def _work(self) -> None:
