@@ -88,6 +88,21 @@ def offsets_at(
     None where there is no such record, no such partition, or nobody at present who leads it. For who reads
     what is committed, a partition ends where its first open transaction begins.
     """
+    found = known_offsets_at(cluster, timestamps, isolation_level=isolation_level, leaders=leaders)
+    return {partition: found.get(partition) for partition in timestamps}
+
+
+def known_offsets_at(
+    cluster: Cluster,
+    timestamps: Mapping[TopicPartition, int],
+    *,
+    isolation_level: int = READ_UNCOMMITTED,
+    leaders: Leaders | None = None,
+) -> dict[TopicPartition, int | None]:
+    """The same, without partitions that do not exist, or that nobody leads at present.
+
+    So None means that there is no record as late as that, and never that nobody could tell.
+    """
     answers = ask_leaders(
         cluster,
         timestamps,
@@ -96,7 +111,7 @@ def offsets_at(
     )
     for partition, answer in answers.items():
         check(answer.error_code, doing=f"look up an offset of {partition}")
-    return {partition: _offset(answers.get(partition)) for partition in timestamps}
+    return {partition: _offset(answer) for partition, answer in answers.items()}
 
 
 def by_leader(
@@ -149,5 +164,5 @@ def _lookups(
     return tuple(ListOffsetsTopic(name=name, partitions=tuple(wanted)) for name, wanted in lookups.items())
 
 
-def _offset(answer: ListOffsetsPartitionResponse | None) -> int | None:
-    return None if answer is None or answer.offset < 0 else answer.offset
+def _offset(answer: ListOffsetsPartitionResponse) -> int | None:
+    return None if answer.offset < 0 else answer.offset

@@ -21,7 +21,7 @@ from penstock.wire.messages.metadata import MetadataResponseTopic
 from penstock.wire_client.cluster import PASSING, Cluster
 from penstock.wire_client.errors import WireClientError, check
 from penstock.wire_client.partition_sizes import partition_bytes
-from penstock.wire_client.topics import ABSENT, READ_COMMITTED, READ_UNCOMMITTED, Leaders, offsets_at
+from penstock.wire_client.topics import ABSENT, READ_COMMITTED, READ_UNCOMMITTED, Leaders, known_offsets_at
 
 Result = TypeVar("Result")
 
@@ -92,10 +92,13 @@ class Lookup:
         return self._found(layouts, EARLIEST_TIMESTAMP)
 
     def offsets_at(self, times: Mapping[TopicPartition, int]) -> dict[TopicPartition, int | None]:
-        """The first offset of each partition whose record is of that time or later; None if there is none."""
+        """The first offset of each partition whose record is of that time or later; None if there is none.
+
+        Partitions that nobody leads at first are waited for: what they hold is not known, be it nothing.
+        """
         if not times:
             return {}
-        return self._ask(lambda cluster: offsets_at(cluster, times, isolation_level=self._isolation_level))
+        return self._ask(lambda cluster: self._all_offsets(cluster, times, known=None))
 
     def sizes(self, layouts: Layouts) -> dict[TopicPartition, int]:
         """Bytes of the partitions on the disks of their leaders, of those whose leaders tell."""
@@ -103,58 +106,54 @@ class Lookup:
 
     def _special(self, layouts: Layouts, place: int) -> dict[TopicPartition, int]:
         """Of every partition; those that nobody leads at first are waited for."""
+        wanted = dict.fromkeys(_leaders(layouts), place)
         return self._ask_leaders(
-            layouts, lambda cluster, leaders: self._all_offsets(cluster, layouts, place, known=leaders)
+            layouts, lambda cluster, leaders: self._all_offsets(cluster, wanted, known=leaders)
         )
 
     def _found(self, layouts: Layouts, place: int) -> dict[TopicPartition, int]:
+        wanted = dict.fromkeys(_leaders(layouts), place)
         return self._ask_leaders(
-            layouts, lambda cluster, leaders: self._offsets(cluster, _leaders(layouts), place, known=leaders)
+            layouts, lambda cluster, leaders: self._offsets(cluster, wanted, known=leaders)
         )
 
     def _ask_leaders(
         self,
         layouts: Layouts,
-        question: Callable[[Cluster, Leaders | None], dict[TopicPartition, int]],
+        question: Callable[[Cluster, Leaders | None], dict[TopicPartition, int | None]],
     ) -> dict[TopicPartition, int]:
         """With known leaders once only: who cannot be reached may lead no more."""
         leaders = _leaders(layouts)
         if not leaders:
             return {}
         known = [leaders]
-        return self._ask(lambda cluster: question(cluster, known.pop() if known else None))
+        found = self._ask(lambda cluster: question(cluster, known.pop() if known else None))
+        return {partition: offset for partition, offset in found.items() if offset is not None}
 
     def _all_offsets(
-        self,
-        cluster: Cluster,
-        layouts: Layouts,
-        place: int,
-        *,
-        known: Leaders | None,
-    ) -> dict[TopicPartition, int]:
-        partitions = _leaders(layouts).keys()
+        self, cluster: Cluster, times: Mapping[TopicPartition, int], *, known: Leaders | None
+    ) -> dict[TopicPartition, int | None]:
         patience = Patience(self._options.client, limit_ms=self._options.client.patience_ms)
-        found: dict[TopicPartition, int] = {}
+        found: dict[TopicPartition, int | None] = {}
         while True:
-            found |= self._offsets(cluster, partitions - found.keys(), place, known=known)
-            missing = partitions - found.keys()
-            if not missing:
+            missing = {partition: time for partition, time in times.items() if partition not in found}
+            found |= self._offsets(cluster, missing, known=known)
+            leaderless = missing.keys() - found.keys()
+            if not leaderless:
                 return dict(sorted(found.items()))
             known = None
             patience.pause(
                 LeaderlessError(
-                    f"{min(missing)} has no leader, and had none for {self._options.client.patience_ms} ms: "
-                    "see which brokers are down."
+                    f"{min(leaderless)} has no leader, and had none for {self._options.client.patience_ms} "
+                    "ms: see which brokers are down."
                 )
             )
 
     def _offsets(
-        self, cluster: Cluster, partitions: Iterable[TopicPartition], place: int, *, known: Leaders | None
-    ) -> dict[TopicPartition, int]:
-        """Of the partitions that are there and led."""
-        wanted = dict.fromkeys(partitions, place)
-        answers = offsets_at(cluster, wanted, isolation_level=self._isolation_level, leaders=known)
-        return {partition: offset for partition, offset in answers.items() if offset is not None}
+        self, cluster: Cluster, times: Mapping[TopicPartition, int], *, known: Leaders | None
+    ) -> dict[TopicPartition, int | None]:
+        """Of the partitions that are there and led; special places are times, too."""
+        return known_offsets_at(cluster, times, isolation_level=self._isolation_level, leaders=known)
 
     def _ask(self, question: Callable[[Cluster], Result]) -> Result:
         patience = Patience(self._options.client, limit_ms=self._options.client.patience_ms)

@@ -23,7 +23,7 @@ from penstock.wire_client.coordinators import Coordinated, ask_coordinator
 from penstock.wire_client.errors import WireClientError, check
 from penstock.wire_client.groups.offsets import BY_NAME_VERSION_MAX, Offsets, end_offsets
 from penstock.wire_client.groups.reset_target import Reference, Situation, Target, new_offset
-from penstock.wire_client.topics import by_topic, offsets_at
+from penstock.wire_client.topics import by_topic, known_offsets_at
 
 GROUP_IS_ACTIVE = frozenset(
     {
@@ -80,12 +80,15 @@ class CommitOutcome(NamedTuple):
 def plan_moves(
     cluster: Cluster, partitions: Sequence[TopicPartition], committed: Offsets, target: Target
 ) -> list[Move]:
-    """What ``target`` means for each of ``partitions``."""
-    starts = offsets_at(cluster, dict.fromkeys(partitions, EARLIEST_TIMESTAMP))
+    """What ``target`` means for each of ``partitions``; nothing is guessed of one that nobody leads."""
+    starts = known_offsets_at(cluster, dict.fromkeys(partitions, EARLIEST_TIMESTAMP))
     ends = end_offsets(cluster, partitions)
     at_time: dict[TopicPartition, int | None] = {}
     if target.reference is Reference.TIMESTAMP:
-        at_time = offsets_at(cluster, dict.fromkeys(partitions, target.number))
+        at_time = known_offsets_at(cluster, dict.fromkeys(partitions, target.number))
+        for partition in partitions:
+            if partition not in at_time:
+                raise UnknownRangeError(partition)
     return [
         _move(partition, target, _situation(partition, starts, ends, committed, at_time))
         for partition in partitions
@@ -108,7 +111,7 @@ def _situation(
     committed: Offsets,
     at_time: dict[TopicPartition, int | None],
 ) -> Situation:
-    start, end = starts[partition], ends[partition]
+    start, end = starts.get(partition), ends[partition]
     if start is None or end is None:
         raise UnknownRangeError(partition)
     return Situation(start=start, end=end, committed=committed.get(partition), at_time=at_time.get(partition))
