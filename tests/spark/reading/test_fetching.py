@@ -12,6 +12,7 @@ from tests.spark.reading.conftest import QUICK
 from penstock.model.error_codes import ErrorCode
 from penstock.model.ids import TopicPartition
 from penstock.records.builder import build_batch
+from penstock.spark.columns.errors import UnreadableRecordsError
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import batch_options
 from penstock.spark.reading.fetching import Fetching
@@ -22,9 +23,21 @@ from penstock.wire_client.errors import RefusedError
 ORDERS = TopicPartition("orders", 0)
 
 
+def batches(*base_offsets: int) -> bytes:
+    """Of one record each."""
+    return b"".join(build_batch(keyed("k"), base_offset=offset) for offset in base_offsets)
+
+
+def old_message(offset: int, size: int) -> bytes:
+    """As Kafka 0.10 has them in its files, and sends them to whoever asks: offset, size, checksum, magic."""
+    return offset.to_bytes(8, "big") + (size - 12).to_bytes(4, "big") + bytes(4) + b"\1" + bytes(size - 17)
+
+
 def answer(*base_offsets: int, code: ErrorCode = ErrorCode.NONE) -> FetchResponse:
-    """Batches of one record each."""
-    records = b"".join(build_batch(keyed("k"), base_offset=offset) for offset in base_offsets)
+    return brought(batches(*base_offsets), code=code)
+
+
+def brought(records: bytes, *, code: ErrorCode = ErrorCode.NONE) -> FetchResponse:
     data = PartitionData(partition_index=0, error_code=code, high_watermark=9, records=records)
     return FetchResponse(responses=(FetchableTopicResponse(topic="orders", partitions=(data,)),))
 
@@ -91,3 +104,28 @@ def test_refusal_after_an_answer_without_anything_is_raised() -> None:
 
         with pytest.raises(RefusedError, match="TOPIC_AUTHORIZATION_FAILED"):
             positions_read(broker, 1)
+
+
+@pytest.mark.parametrize(
+    ("records", "offset", "reason"),
+    [
+        (old_message(0, size=100), 0, "magic 1, .* only 2 is read"),
+        (old_message(0, size=39), 0, "magic 1, .* only 2 is read"),  # Shorter than the header of a batch.
+        (batches(0) + old_message(1, size=39), 1, "magic 1, .* only 2 is read"),
+        (batches(0)[:8] + (3).to_bytes(4, "big") + batches(0)[12:], 0, "Batch length is 3"),
+        (batches(1, 0), 0, "stands behind offset 1"),
+    ],
+    ids=["old format", "short and old", "behind a batch", "a length that lies", "out of order"],
+)
+def test_what_cannot_be_read_is_named_with_its_place_at_once(
+    records: bytes, offset: int, reason: str
+) -> None:
+    """And is not taken for a leader that has nothing yet."""
+    with scripted_cluster(topics={"orders": [1]}) as (broker,):
+        broker.on(ApiKey.FETCH, brought(records))
+
+        with pytest.raises(
+            UnreadableRecordsError, match=f"'orders', partition 0, batch at offset {offset}: .*{reason}"
+        ):
+            positions_read(broker, 3)
+        assert times_asked(broker, ApiKey.FETCH) == 1

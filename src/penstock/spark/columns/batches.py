@@ -63,7 +63,7 @@ def find_batches(
     found: list[FoundBatch] = []
     next_offset, rows = window.first_offset, 0
     filtering = AbortedFilter(aborted)
-    for position, header in _split(records, origin=origin):
+    for position, header in whole_batches(records, origin=origin):
         if header.base_offset >= window.end_offset:
             next_offset = window.end_offset
             break
@@ -81,15 +81,8 @@ def find_batches(
     return Found(batches=found, next_offset=max(window.first_offset, min(next_offset, window.end_offset)))
 
 
-def _is_aborted(filtering: AbortedFilter, records: Buffer, found: FoundBatch, *, origin: Origin) -> bool:
-    try:
-        return filtering.is_aborted(records, found.header, found.position)
-    except CorruptBatchError as error:
-        raise origin.unreadable(found.header.base_offset, error.message) from error
-
-
-def _split(records: Buffer, *, origin: Origin) -> Iterator[tuple[int, BatchHeader]]:
-    """Position and header of each whole batch."""
+def whole_batches(records: Buffer, *, origin: Origin) -> Iterator[tuple[int, BatchHeader]]:
+    """Position and header of each whole batch; what is none raises, with its place, however short it is."""
     position, end, next_offset = 0, len(records), 0
     while end - position > _MAGIC_AT:
         _check_magic(records, position, origin)
@@ -101,6 +94,13 @@ def _split(records: Buffer, *, origin: Origin) -> Iterator[tuple[int, BatchHeade
         yield position, header
         position += header.size_bytes
         next_offset = header.next_offset
+
+
+def _is_aborted(filtering: AbortedFilter, records: Buffer, found: FoundBatch, *, origin: Origin) -> bool:
+    try:
+        return filtering.is_aborted(records, found.header, found.position)
+    except CorruptBatchError as error:
+        raise origin.unreadable(found.header.base_offset, error.message) from error
 
 
 def _check_magic(records: Buffer, position: int, origin: Origin) -> None:

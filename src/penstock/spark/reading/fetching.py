@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from penstock.model.error_codes import ErrorCode
 from penstock.model.errors import InvariantError, OperatingError
 from penstock.model.ids import ZERO_TOPIC_ID, TopicId, uuid_from_text
-from penstock.records.batch import split_batches
+from penstock.spark.columns.batches import whole_batches
+from penstock.spark.columns.errors import Origin
 from penstock.spark.offsets.ranges import OffsetRange
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.data_loss import Cause, Loss, handle_loss
@@ -65,6 +66,7 @@ class Fetching:
         self._options = options
         self._wanted = wanted
         self._position = wanted.start
+        self._origin = Origin(topic=wanted.partition.topic, partition=wanted.partition.partition)
         self._lookup = Lookup(options)
         self._patience = Patience(options.client, limit_ms=options.poll_timeout_ms)
         self._topic_id = ZERO_TOPIC_ID if wanted.topic_id is None else uuid_from_text(wanted.topic_id)
@@ -139,7 +141,7 @@ class Fetching:
             data.records if isinstance(data.records, bytes | bytearray | memoryview) else b""
         )
         asked_offset = self._position
-        headers = [header for _, header in split_batches(records)]
+        headers = [header for _, header in whole_batches(records, origin=self._origin)]
         if not headers:
             self._wait(data)
             return None

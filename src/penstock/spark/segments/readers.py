@@ -10,7 +10,6 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from penstock.analysis.segment_scan import SegmentScan
 from penstock.model.errors import CorruptLogError
 from penstock.records.batch import crc_matches, split_batches
-from penstock.records.errors import CorruptBatchError
 from penstock.spark.columns.batches import FoundBatch, Window
 from penstock.spark.columns.errors import Origin
 from penstock.spark.offsets.packing import Pack
@@ -111,14 +110,11 @@ def fetch_range(wanted: OffsetRange, options: BrokerOptions, columns: Sequence[s
 
 
 def _fetched_batches(fetched: Fetched, origin: Origin, options: BrokerOptions) -> Iterator[FoundBatch]:
-    try:
-        for position, header in split_batches(fetched.records):
-            if options.source.checks_crcs and not crc_matches(fetched.records, header, position):
-                raise origin.unreadable(header.base_offset, "The batch fails its checksum.")
-            if options.include_control or not header.is_control:
-                yield FoundBatch(position, header)
-    except CorruptBatchError as error:
-        raise origin.unreadable(fetched.first_offset, error.message) from error
+    for position, header in split_batches(fetched.records):
+        if options.source.checks_crcs and not crc_matches(fetched.records, header, position):
+            raise origin.unreadable(header.base_offset, "The batch fails its checksum.")
+        if options.include_control or not header.is_control:
+            yield FoundBatch(position, header)
 
 
 def _place(wanted: FilePart, path: str) -> Place:
