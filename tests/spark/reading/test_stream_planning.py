@@ -69,6 +69,47 @@ def test_stream_of_a_topic_that_does_not_exist_is_refused(stream: MakeOptions) -
         begin(stream("nowhere"))
 
 
+MOVING = [
+    {"startingOffsets": "-5 records"},
+    {"startingOffsets": "-10 minutes"},
+    {"startingTimestamp": "9999999999999", "startingOffsetsByTimestampStrategy": "latest"},
+    {},
+]
+
+
+@pytest.mark.parametrize("given", MOVING)
+def test_first_micro_batch_only_remembers_a_start_that_would_be_elsewhere_later(
+    penstock_broker: Broker, stream: MakeOptions, topic: str, given: dict[str, str]
+) -> None:
+    planner, start = begin(stream(topic, **given))
+    write(penstock_broker, topic, 10)
+
+    assert planner.initial() == start
+    assert planner.next_end(start, has_limits=True) is start
+    planner.note_planned()
+    assert ends(planner.next_end(start, has_limits=True)) == [20, 30]
+
+
+def test_first_micro_batch_that_is_repeated_is_no_reason_for_another_one_without_records(
+    stream: MakeOptions, topic: str
+) -> None:
+    planner, start = begin(stream(topic, startingOffsets="-5 records"))
+    planner.note_planned()
+
+    assert ends(planner.next_end(start, has_limits=True)) == [10, 30]
+
+
+@pytest.mark.parametrize(
+    ("given", "has_limits"), [({"startingOffsets": "earliest"}, True), ({"startingOffsets": "-5"}, False)]
+)
+def test_first_micro_batch_reads_what_is_found_again_and_all_that_a_single_one_is_to_read(
+    stream: MakeOptions, topic: str, *, given: dict[str, str], has_limits: bool
+) -> None:
+    planner, start = begin(stream(topic, **given))
+
+    assert ends(planner.next_end(start, has_limits=has_limits)) == [10, 30]
+
+
 def test_without_limits_a_micro_batch_takes_all(stream: MakeOptions, topic: str) -> None:
     planner, start = begin(stream(topic, startingOffsets="earliest"))
 

@@ -125,6 +125,32 @@ def test_batch_that_failed_is_read_again_as_it_was(
     assert committed(penstock_broker, f"followers-of-{topic}", TopicPartition(topic, 0)) == 150
 
 
+def test_query_that_began_before_the_end_goes_on_from_there_after_a_crash_in_its_first_records(
+    penstock_broker: Broker, collector: Collector, topic: str
+) -> None:
+    collector.fails_at = 1
+    with pytest.raises(Exception, match="the sink failed"):
+        collector.run(startingOffsets="-30 records")
+    produce(penstock_broker.bootstrap_servers, topic, numbered(50, 100))
+
+    collector.fails_at = None
+    collector.run(startingOffsets="-30 records")
+
+    assert collector.batches == [[], numbered(30, 70), numbered(50, 100)]
+
+
+def test_query_that_begins_before_the_end_reads_all_of_it_with_a_single_trigger(
+    collector: Collector,
+) -> None:
+    query = collector.writer(startingOffsets="-30 records").trigger(once=True).start()
+    try:
+        assert query.awaitTermination(60)
+    finally:
+        query.stop()
+
+    assert collector.batches == [numbered(30, 70)]
+
+
 def test_topic_made_anew_between_two_runs_stops_the_query_unless_told_otherwise(
     penstock_broker: Broker, collector: Collector, topic: str
 ) -> None:

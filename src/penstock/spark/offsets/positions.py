@@ -36,6 +36,9 @@ _WORDS = {
     Place.AGO: lambda position: f"{position.number} ms ago",
 }
 
+MOVING = frozenset({Place.LATEST, Place.BEFORE_END, Place.AGO})
+"""What is elsewhere when it is looked up again, as soon as something was written or time has passed."""
+
 EARLIEST = Position(Place.EARLIEST)
 LATEST = Position(Place.LATEST)
 
@@ -60,6 +63,10 @@ class Boundary:
         named = [(str(partition), position) for partition, position in self.partitions.items()]
         named += [(f"topic {topic}", position) for topic, position in self.topics.items()]
         return named if self.everywhere is None else [*named, ("all partitions", self.everywhere)]
+
+    def places(self) -> set[Place]:
+        """Of everything that is named."""
+        return {position.place for _, position in self.positions()}
 
     def named_topics(self) -> set[str]:
         """Topics that it speaks of by name."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from penstock.model.ids import TopicPartition
+from penstock.spark.offsets.positions import MOVING, Place
 from penstock.spark.offsets.stream_offset import StreamOffset
 from penstock.spark.offsets.stream_steps import (
     backlog,
@@ -45,6 +46,10 @@ class StreamPlanner:
         self._idle_until = 0.0
         self._known_until = 0.0
         self._triggered_at = float("-inf")
+        #: Where a query without a checkpoint begins, once it was asked for: Spark does so more than once.
+        self._initial: StreamOffset | None = None
+        #: The same for as long as no micro-batch has ended there; None where it can be found again.
+        self._to_remember: StreamOffset | None = None
         #: Where an AvailableNow run ends; None for streams without end.
         self._target: StreamOffset | None = None
         #: The ends of all partitions when they were last looked up; for whoever wants to know the lag.
@@ -52,10 +57,10 @@ class StreamPlanner:
 
     def initial(self) -> StreamOffset:
         """Where a query without a checkpoint begins."""
-        layouts = self._lookup.layouts(self._options.subscription)
-        check_complete(self._options.subscription, layouts)
-        starts = starting_offsets(self._options, self._lookup, self._lookup.extents(layouts))
-        return replace(_stream_offset(starts, layouts), group_id=group_for(self._options, None))
+        if self._initial is None:
+            self._initial = self._find_initial()
+            self._to_remember = self._initial if begins_at_moving_place(self._options) else None
+        return self._initial
 
     def set_target(self) -> None:
         """Read what is there now, and nothing that comes later."""
@@ -65,6 +70,8 @@ class StreamPlanner:
         """Where the micro-batch that begins at ``start`` ends; ``start`` itself if there is nothing to do."""
         self._wait_while_idle()
         latest = self._losses.check(start, self._reachable(start, has_limits=has_limits))
+        if self._takes_note_of(start, has_limits=has_limits):
+            return start
         end = self._limited(start, latest) if has_limits else latest
         if not moves(start, end):
             self._commits.complete(self._still_known(start))
@@ -74,9 +81,29 @@ class StreamPlanner:
         self._triggered_at = time.monotonic()
         return replace(end, group_id=group_for(self._options, start.group_id))
 
+    def note_planned(self) -> None:
+        """Spark has written down where a micro-batch ends: that is where it goes on from after a crash."""
+        self._to_remember = None
+
     def stop(self) -> None:
         """The query has ended; what its group is being told is still told."""
         self._commits.finish()
+
+    def _find_initial(self) -> StreamOffset:
+        layouts = self._lookup.layouts(self._options.subscription)
+        check_complete(self._options.subscription, layouts)
+        starts = starting_offsets(self._options, self._lookup, self._lookup.extents(layouts))
+        return replace(_stream_offset(starts, layouts), group_id=group_for(self._options, None))
+
+    def _takes_note_of(self, start: StreamOffset, *, has_limits: bool) -> bool:
+        """Whether this is the first micro-batch, which is to read nothing: all it does is remember the start.
+
+        Spark does not keep where a query begins, only where its micro-batches end. A first one that is
+        repeated after a crash begins where ``initial`` says then, and that may be behind what it was to read.
+        There is no second one with ``Trigger.Once``, so it is the one trigger that this leaves alone.
+        """
+        begun, self._to_remember = self._to_remember, None
+        return has_limits and begun is not None and begun.offsets == start.offsets
 
     def _wait_while_idle(self) -> None:
         if self._target is None:
@@ -143,6 +170,12 @@ class StreamPlanner:
             return begins
         earliest = self._lookup.earliest_found(self._current_layouts())
         return {partition: max(begin, earliest.get(partition, begin)) for partition, begin in begins.items()}
+
+
+def begins_at_moving_place(options: SourceOptions) -> bool:
+    """Whether a query that begins a moment later, with the same options, begins elsewhere."""
+    places = options.starting.places()
+    return bool(places & MOVING) or (Place.TIMESTAMP in places and options.begins_at_end_without_match)
 
 
 def _stream_offset(offsets: Mapping[TopicPartition, int], layouts: Layouts) -> StreamOffset:

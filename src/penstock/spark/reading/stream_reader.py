@@ -15,9 +15,10 @@ from pyspark.sql.streaming.datasource import (
 
 from penstock.spark.offsets.stream_offset import parse_stream_offset
 from penstock.spark.offsets.stream_steps import ranges_between
+from penstock.spark.options.kinds import LONG_MAX
 from penstock.spark.options.source_options import SourceOptions
 from penstock.spark.reading.batch_reader import input_partitions, read_partition
-from penstock.spark.reading.stream_planning import StreamPlanner
+from penstock.spark.reading.stream_planning import StreamPlanner, begins_at_moving_place
 
 Document = dict[str, Any]
 """An offset as JSON."""
@@ -44,7 +45,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return ReadMaxRows(self._options.offsets_per_trigger_max)
         if self._options.offsets_per_trigger_min is not None:
             return ReadMinRows(self._options.offsets_per_trigger_min)
-        return ReadAllAvailable()
+        # Without any limit Spark asks as Trigger.Once does, which has to be told from all others here.
+        return ReadMaxRows(LONG_MAX) if begins_at_moving_place(self._options) else ReadAllAvailable()
 
     def latestOffset(self, start: Document, limit: ReadLimit) -> Document:
         """Where the next micro-batch ends; ``start`` as it is if there is none."""
@@ -63,6 +65,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Document, end: Document) -> Sequence[InputPartition]:
         """One for each task."""
+        self._planner.note_planned()
         ranges = ranges_between(parse_stream_offset(start), parse_stream_offset(end))
         return input_partitions(ranges, self._options)
 
