@@ -162,6 +162,22 @@ def test_any_broker_that_was_hung_up_on_is_asked_again(two: list[ScriptedBroker]
         assert cluster.any_broker().address == cluster.nodes[1]
 
 
+def test_any_broker_is_one_of_the_addresses_given_once_all_that_were_known_are_gone(
+    two: list[ScriptedBroker],
+) -> None:
+    with scripted_cluster(1) as (replaced,):
+        addresses = [Address(broker.host, broker.port) for broker in (replaced, two[0])]
+        with Cluster.connect(addresses) as cluster:
+            assert cluster.any_broker().address == addresses[0]
+            cluster.any_broker().close()
+            replaced.stop_listening()
+
+            assert cluster.any_broker().address == addresses[1]
+            assert set(find_leaders(cluster, ["orders"])) == {
+                TopicPartition("orders", number) for number in range(3)
+            }
+
+
 def test_broker_that_left_the_cluster_is_unreachable(two: list[ScriptedBroker]) -> None:
     with connect(two) as cluster, pytest.raises(UnreachableError, match="Broker 7 is not in the cluster"):
         cluster.broker(7)

@@ -53,7 +53,8 @@ class Cluster:
     def __init__(self, addresses: Iterable[Address], *, connect: Connect = Connection) -> None:
         self._connect = connect
         self._tried = TriedAddresses(connect)
-        self._bootstrap = self._tried.reach(addresses)
+        self._addresses = tuple(addresses)
+        self._bootstrap = self._tried.reach(self._addresses)
         self._connections: dict[int, Connection] = {}
         self.nodes: Mapping[int, Address] = {}
         try:
@@ -88,11 +89,16 @@ class Cluster:
                 connection.close()
 
     def any_broker(self) -> Connection:
-        """The broker that was reached first, or another one after the connection to it broke."""
+        """The broker that was reached first, or another one after the connection to it broke.
+
+        The addresses that were given are tried, too: while nobody asked, all brokers may have been replaced
+        (KIP-899).
+        """
         if self._bootstrap.is_closed:
             if self._bootstrap.is_broken:
                 self._tried.note_failure(self._bootstrap.address)
-            self._bootstrap = self._tried.reach([self._bootstrap.address, *self.nodes.values()])
+            known = (self._bootstrap.address, *self.nodes.values(), *self._addresses)
+            self._bootstrap = self._tried.reach(known)
         return self._bootstrap
 
     def broker(self, node_id: int) -> Connection:
