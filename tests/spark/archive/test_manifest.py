@@ -79,6 +79,26 @@ def test_writer_that_comes_second_decides_again(store: LocalStore) -> None:
     assert first.load() == state
 
 
+def test_writer_that_slept_while_its_number_was_taken_and_forgotten_is_told(store: LocalStore) -> None:
+    first, second = Manifest(store), Manifest(store)
+    add(first, 1)
+
+    def decide(state: ArchiveState) -> Commit:
+        if state.version == 0:
+            add(first, 4 * COMMITS_PER_SNAPSHOT, start=1)
+            with pytest.raises(FileNotFoundError):
+                store.read(commit_path(1))
+        return a_batch(99, a_file("mine", first=990, last=999))
+
+    with pytest.raises(ArchiveError, match=r"others have committed .* up to 20, so its own commit 1 may be"):
+        second.commit(decide)
+
+    assert Manifest(store).load() == first.load()
+    state = second.commit(decide)
+    assert len(state.files) == 4 * COMMITS_PER_SNAPSHOT + 2
+    assert Manifest(store).load() == state
+
+
 def test_writer_that_never_wins_gives_up(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_COMMIT_ATTEMPTS_MAX", 3)
     others = Manifest(store)

@@ -64,6 +64,7 @@ class Manifest:
                 return state
             following = apply(state, commit)
             if self._store.create(commit_path(following.version), encode_commit(commit)):
+                self._require_readers(following.version)
                 self._known = following
                 if following.version % COMMITS_PER_SNAPSHOT == 0:
                     self.write_snapshot()
@@ -79,6 +80,21 @@ class Manifest:
         snapshots = self._versions()[0]
         if len(snapshots) > 1:
             self._forget_before(snapshots[-2])
+
+    def _require_readers(self, version: int) -> None:
+        """Raise if a commit that was just made may be one that nobody ever reads.
+
+        A process that was suspended finds its number free although somebody took it, since that commit was
+        deleted behind two snapshots. Or those were made after this one, and have it. Who tries again knows by
+        what the archive has then, so nothing is undone here.
+        """
+        snapshots = self._versions()[0]
+        if len(snapshots) > 1 and version <= snapshots[-2]:
+            raise ArchiveError(
+                f"While this process slept, others have committed to {self._store.uri('')} up to "
+                f"{snapshots[-1]}, so its own commit {version} may be lost. Start it again: what the archive "
+                "has is recognised."
+            )
 
     def _newest(self) -> ArchiveState:
         snapshots, commits = self._versions()
