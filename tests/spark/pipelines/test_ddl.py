@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.spark.pipelines.ddl import column_names, schema_mistake
+from penstock.spark.pipelines.ddl import column_names, column_types, schema_mistake
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,14 @@ from penstock.spark.pipelines.ddl import column_names, schema_mistake
 def test_column_names_are_those_of_the_schema(text: str, names: tuple[str, ...]) -> None:
     assert schema_mistake(text) is None
     assert column_names(text) == names
+
+
+def test_column_types_are_whole_and_without_what_else_is_said() -> None:
+    text = "a int, b:bigint NOT NULL, `c d` decimal(10, 2) COMMENT 'x, y', e map<string, array<int>>"
+
+    types = column_types(text)
+
+    assert types == {"a": "int", "b": "bigint", "c d": "decimal(10, 2)", "e": "map<string, array<int>>"}
 
 
 @pytest.mark.parametrize(

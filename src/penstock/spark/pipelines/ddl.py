@@ -25,6 +25,15 @@ class _Word:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column, and from where to where its type stands."""
+
+    name: str
+    start: int
+    end: int
+
+
 class _Mistaken(Exception):
     def __init__(self, offset: int, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -42,14 +51,17 @@ def schema_mistake(text: str) -> TextMistake | None:
 
 def column_names(text: str) -> tuple[str, ...]:
     """The columns of a schema that looks right, in their order."""
-    return tuple(_columns(text))
+    return tuple(column.name for column in _columns(text))
 
 
-def _columns(text: str) -> list[str]:
+def column_types(text: str) -> dict[str, str]:
+    """The types of the columns of a schema that looks right, without what else is said of them."""
+    return {column.name: text[column.start : column.end] for column in _columns(text)}
+
+
+def _columns(text: str) -> "list[_Column]":
     words = [_Word(each[0], each.start()) for each in _TOKEN.finditer(text) if not each[0].isspace()]
-    reader = _Reader(words, len(text))
-    names = list(reader.columns(closing=""))
-    return names
+    return list(_Reader(words, len(text)).columns(closing=""))
 
 
 class _Reader:
@@ -58,16 +70,18 @@ class _Reader:
         self._length = length
         self._position = 0
 
-    def columns(self, *, closing: str) -> Iterator[str]:
+    def columns(self, *, closing: str) -> Iterator[_Column]:
         while True:
             name = self._take("a column's name")
             if not re.fullmatch(r"\w+|`.*`", name.text):
                 raise _Mistaken(name.offset, f"There should be a column's name in place of {name.text!r}.")
             if self._peek() == ":":
                 self._position += 1
+            first = self._position
             self._type(name)
+            last = self._words[self._position - 1]
             self._modifiers()
-            yield name.text.strip("`")
+            yield _Column(name.text.strip("`"), self._words[first].offset, last.offset + len(last.text))
             if self._peek() == closing:
                 return
             self._expect(",", after=f"the type of {name.text!r}")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.spark.pipelines.ddl import column_names
+from penstock.spark.pipelines.ddl import column_names, column_types
 from penstock.spark.pipelines.fields.field import Options
 from penstock.spark.pipelines.problems import suggestion
 from penstock.spark.pipelines.steps.paths import resolved
@@ -162,12 +162,8 @@ def _check_regex(options: Options, complain: Complain) -> None:
 
 
 def _types(options: Options) -> dict[str, str]:
-    """Types by column as the schema says them; columns are simple here, so commas within types are few."""
-    if not options["schema"]:
-        return {}
-    names = column_names(options["schema"])
-    parts = re.split(r",(?![^(<]*[)>])", options["schema"])
-    return {name: part.strip().split(None, 1)[1] for name, part in zip(names, parts, strict=True)}
+    """Types by column as the schema says them; none if there is no schema."""
+    return column_types(options["schema"]) if options["schema"] else {}
 
 
 def _regex_columns(parsed: "DataType", options: Options) -> tuple[Path, ...]:
