@@ -112,6 +112,33 @@ def test_flow_with_a_sink_of_its_own(pipeline: Pipeline, tmp_path: Path) -> None
     assert pipeline.sinks["files"].options == {"path": str(tmp_path / "files")}
 
 
+def test_value_that_an_alias_repeats_is_filled_once(tmp_path: Path) -> None:
+    (tmp_path / "shop.yml").write_text(
+        "name: shop\nstorage: state\nsources: {in: {options: {subscribe: t}}}\n"
+        "kafka: {client.id: &who '${WHO}', bootstrap.servers: *who}\n"
+        "flows: {f: {from: in, sink: {options: {topic: out}}}}\n"
+    )
+
+    loaded = load_pipeline(tmp_path / "shop.yml", environment={"WHO": "${ELSE}", "ELSE": "x"})
+
+    assert loaded.kafka == {"client.id": "${ELSE}", "bootstrap.servers": "${ELSE}"}
+
+
+@pytest.mark.parametrize("schema", ["n:int", "n map<string, array<int>>", "n int COMMENT 'one, two'"])
+def test_schema_of_a_regular_expression_is_read_as_all_schemas_are(schema: str, tmp_path: Path) -> None:
+    (tmp_path / "shop.yml").write_text(
+        "name: shop\nstorage: state\n"
+        "sources: {in: {options: {subscribe: t}, value: "
+        f'{{format: regex, pattern: "(?<n>.*)", schema: "{schema}"}}}}}}\n'
+        "flows: {f: {from: in, sink: {options: {topic: out}}}}\n"
+    )
+
+    value = load_pipeline(tmp_path / "shop.yml").sources["in"].value
+
+    assert value is not None
+    assert value.options["schema"] == schema
+
+
 def test_library_adds_what_it_defines(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "views.py").write_text(

@@ -53,6 +53,14 @@ def test_mistake_is_told_at_its_place_with_what_to_write(name: str, tmp_path: Pa
     assert str(told[place]).startswith(f"{file}:{place[0]}:{place[1]}: ")
 
 
+def test_byte_that_is_no_text_is_told_at_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "p.yml"
+    file.write_bytes(b"name: p\nstorage: caf\xe9\n")
+
+    with pytest.raises(PipelineFileError, match=r"p\.yml:2:13: The byte 0xe9 here is no UTF-8\. Save"):
+        load_pipeline(file)
+
+
 def test_all_mistakes_are_told_at_once_and_in_order(tmp_path: Path) -> None:
     _, problems = problems_of(tmp_path, f"{HEAD}zzz: 1\ntrigger: never\nflows:\n  f: {{from: click}}\n")
 

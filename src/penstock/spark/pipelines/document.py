@@ -72,8 +72,7 @@ def compose(document: Document, problems: Problems, *, environment: Mapping[str,
             hint="Begin it with `name:`; `penstock pipeline init` writes a file to start from.",
         )
         return None
-    _substitute(root, document, problems, environment)
-    return root
+    return root if _Values(document, problems, environment).fill(root) else None
 
 
 def node_of(value: Any) -> Node:
@@ -83,30 +82,52 @@ def node_of(value: Any) -> Node:
     return node
 
 
-def _substitute(node: Node, document: Document, problems: Problems, environment: Mapping[str, str]) -> None:
-    """Put what the environment holds into every value below ``node``; keys stay as they are."""
-    if isinstance(node, ScalarNode) and "${" in node.value:
-        node.value = _substituted(node, document, problems, environment)
-    elif isinstance(node, SequenceNode):
-        for item in node.value:
-            _substitute(item, document, problems, environment)
-    elif isinstance(node, MappingNode):
-        for _, value in node.value:
-            _substitute(value, document, problems, environment)
+class _Values:
+    """Puts what the environment holds into values; keys stay as they are."""
 
+    def __init__(self, document: Document, problems: Problems, environment: Mapping[str, str]) -> None:
+        self._document = document
+        self._problems = problems
+        self._environment = environment
+        self._done: set[int] = set()
+        self._open: set[int] = set()
 
-def _substituted(
-    node: ScalarNode, document: Document, problems: Problems, environment: Mapping[str, str]
-) -> str:
-    def replaced(match: re.Match[str]) -> str:
-        value: str | None = environment.get(match[1], match[2])
-        if value is None:
-            problems.add(
-                document.place_within(node, match.start()),
-                f"The environment has no variable {match[1]}.",
-                hint=f"Set it, or give a default: ${{{match[1]}:-value}}.",
+    def fill(self, node: Node) -> bool:
+        """Into every value below ``node``, once; False, and a problem, if an alias stands within itself."""
+        if id(node) in self._open:
+            self._problems.add(
+                self._document.place(node),
+                "What stands here contains itself.",
+                hint="Take the alias out that names it.",
             )
-            return match[0]
-        return value
+            return False
+        if id(node) in self._done:  # An alias of it stands elsewhere too.
+            return True
+        self._open.add(id(node))
+        is_whole = all([self.fill(below) for below in _below(node)])
+        if isinstance(node, ScalarNode) and "${" in node.value:
+            node.value = self._filled(node)
+        self._open.remove(id(node))
+        self._done.add(id(node))
+        return is_whole
 
-    return _VARIABLE.sub(replaced, node.value)
+    def _filled(self, node: ScalarNode) -> str:
+        def replaced(match: re.Match[str]) -> str:
+            value: str | None = self._environment.get(match[1], match[2])
+            if value is None:
+                self._problems.add(
+                    self._document.place_within(node, match.start()),
+                    f"The environment has no variable {match[1]}.",
+                    hint=f"Set it, or give a default: ${{{match[1]}:-value}}.",
+                )
+                return match[0]
+            return value
+
+        return _VARIABLE.sub(replaced, node.value)
+
+
+def _below(node: Node) -> list[Node]:
+    """The values that a list or a mapping holds."""
+    if isinstance(node, MappingNode):
+        return [value for _, value in node.value]
+    return list(node.value) if isinstance(node, SequenceNode) else []

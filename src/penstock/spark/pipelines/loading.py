@@ -43,9 +43,7 @@ def load_pipeline(path: Path, *, environment: Mapping[str, str] | None = None) -
 
 
 def _load_yaml(path: Path, problems: Problems, environment: Mapping[str, str]) -> Pipeline | None:
-    pipeline = parse_pipeline(
-        str(path), path.read_text(encoding="utf-8"), environment=environment, problems=problems
-    )
+    pipeline = parse_pipeline(str(path), _text(path), environment=environment, problems=problems)
     if pipeline is None or not pipeline.libraries:
         return pipeline
     with collecting() as definitions:
@@ -53,6 +51,19 @@ def _load_yaml(path: Path, problems: Problems, environment: Mapping[str, str]) -
             load_module(library)
     _take_over(definitions, problems)
     return _merged(pipeline, definitions, problems)
+
+
+def _text(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        message = f"The byte 0x{data[error.start]:02x} here is no UTF-8."
+        raise PipelineFileError(
+            [Problem(Place(str(path), line, column), message, "Save the file as UTF-8.")]
+        ) from error
 
 
 def _load_python(path: Path, problems: Problems) -> Pipeline:
