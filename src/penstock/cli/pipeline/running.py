@@ -2,8 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from penstock.cli.spark_session import require_spark
 from penstock.model.errors import UsageError
 from penstock.spark.pipelines.model import Pipeline, Trigger, TriggerKind
 from penstock.spark.pipelines.problems import suggestion
-from penstock.spark.pipelines.reporting.metrics_server import serving_metrics, write_metrics
+from penstock.spark.pipelines.reporting.metrics_server import MetricsFile, serving_metrics
 from penstock.spark.pipelines.reporting.progress_topic import ProgressTopic
 from penstock.spark.pipelines.reporting.prometheus import MetricsPage
 from penstock.spark.pipelines.running.events import Event, Listener
@@ -36,7 +36,6 @@ from penstock.spark.pipelines.running.storage import Storage, storage_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_METRICS_FILE_SECONDS = 5.0
 _BOOTSTRAP = "bootstrap.servers"
 
 
@@ -94,7 +93,9 @@ def _run(pipeline: Pipeline, wishes: RunWishes, run: RunFile) -> Outcome:
         if wishes.metrics_address is not None:
             _serve(stack, page, wishes.metrics_address)
         if wishes.metrics_file is not None:
-            listeners.append(stack.enter_context(_metrics_file(page, wishes.metrics_file)))
+            file = MetricsFile(page, wishes.metrics_file, warn=_say)
+            stack.callback(file.write)
+            listeners.append(file)
         if wishes.has_progress_topic:
             listeners.append(_progress_topic(stack, pipeline, run))
         spark = _start_spark(pipeline, wishes)
@@ -128,21 +129,6 @@ def _serve(stack: ExitStack, page: MetricsPage, address: tuple[str, int]) -> Non
     host, port = address
     chosen = stack.enter_context(serving_metrics(page, host=host, port=port))
     _say(f"metrics at http://{host}:{chosen}/metrics")
-
-
-@contextmanager
-def _metrics_file(page: MetricsPage, path: Path) -> Iterator[Listener]:
-    """Writes the file every few seconds, while something happens, and at the end."""
-    due = 0.0
-
-    def listen(event: Event) -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            write_metrics(page, path)
-            due = time.monotonic() + _METRICS_FILE_SECONDS
-
-    yield listen
-    write_metrics(page, path)
 
 
 def _progress_topic(stack: ExitStack, pipeline: Pipeline, run: RunFile) -> ProgressTopic:

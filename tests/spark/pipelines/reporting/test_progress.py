@@ -1,5 +1,7 @@
 """Spark's reports in our words, and as metrics."""
 
+import shutil
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -7,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from penstock.spark.pipelines.reporting.metrics_server import LOOPBACK, serving_metrics, write_metrics
+from penstock.model.errors import OperatingError
+from penstock.spark.pipelines.reporting import metrics_server
+from penstock.spark.pipelines.reporting.metrics_server import (
+    LOOPBACK,
+    MetricsFile,
+    serving_metrics,
+    write_metrics,
+)
 from penstock.spark.pipelines.reporting.progress import progress_of, watermark_behind_ms
 from penstock.spark.pipelines.reporting.prometheus import METRICS, MetricsPage
 from penstock.spark.pipelines.running.events import (
@@ -133,3 +142,48 @@ def test_metrics_are_served_and_written(page: MetricsPage, tmp_path: Path) -> No
 
     assert "penstock_pipeline_rows_total" in served
     assert "penstock_pipeline_rows_total" in (tmp_path / "metrics.prom").read_text()
+
+
+class ObservedPage(MetricsPage):
+    """Hears of a new topic, in another thread, while it is being read."""
+
+    def _labels(self, flow: str, **more: str) -> tuple[tuple[str, str], ...]:
+        if "topic" in more:
+            event = RecordsLeft(flow, f"{more['topic']}.dlq", 1)
+            teller = threading.Thread(target=self, args=(event,), daemon=True)
+            teller.start()
+            teller.join(0.05)
+        return super()._labels(flow, **more)
+
+
+def test_metrics_can_be_read_while_something_happens() -> None:
+    page = ObservedPage("shop")
+    page(RecordsLeft("revenue", "t", 1))
+
+    assert 'topic="t"} 1\n' in page.text(now_ms=0)
+
+
+def test_metrics_file_that_cannot_be_written_is_told_before_the_run(
+    page: MetricsPage, tmp_path: Path
+) -> None:
+    with pytest.raises(OperatingError, match=r"Metrics cannot be written to .*: No such file or directory\."):
+        MetricsFile(page, tmp_path / "nowhere" / "metrics.prom", warn=pytest.fail)
+
+
+def test_metrics_file_that_cannot_be_written_any_more_is_told_once_and_stops_nothing(
+    page: MetricsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_server, "FILE_SECONDS", 0.0)
+    directory, told = tmp_path / "here", list[str]()
+    directory.mkdir()
+    file = MetricsFile(page, directory / "metrics.prom", warn=told.append)
+    assert (directory / "metrics.prom").exists()
+
+    shutil.rmtree(directory)
+    file(FlowStarted("late"))
+    file.write()
+
+    assert len(told) == 1
+    directory.mkdir()
+    file(FlowEnded("late"))
+    assert "penstock_pipeline_up" in (directory / "metrics.prom").read_text()

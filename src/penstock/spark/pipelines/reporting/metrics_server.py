@@ -2,16 +2,19 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from penstock.model.errors import OperatingError
 from penstock.spark.pipelines.reporting.prometheus import CONTENT_TYPE, MetricsPage
+from penstock.spark.pipelines.running.events import Event
 
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
+FILE_SECONDS = 5.0
+"""How often the file is written, while something happens."""
 
 
 @contextmanager
@@ -29,6 +32,43 @@ def serving_metrics(page: MetricsPage, *, host: str, port: int) -> Iterator[int]
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class MetricsFile:
+    """The page as a file; a listener of runs.
+
+    It can be written when this is made. If it cannot be later, that is said once, and the run goes on.
+    """
+
+    def __init__(self, page: MetricsPage, path: Path, *, warn: Callable[[str], None]) -> None:
+        self._page = page
+        self._path = path
+        self._warn = warn
+        self._is_told = False
+        try:
+            write_metrics(page, path)
+        except OSError as error:
+            raise OperatingError(_unwritten(path, error)) from error
+        self._due = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Write it, unless it was just written."""
+        if time.monotonic() >= self._due:
+            self.write()
+            self._due = time.monotonic() + FILE_SECONDS
+
+    def write(self) -> None:
+        """Write it now."""
+        try:
+            write_metrics(self._page, self._path)
+        except OSError as error:
+            if not self._is_told:
+                self._warn(_unwritten(self._path, error))
+            self._is_told = True
+
+
+def _unwritten(path: Path, error: OSError) -> str:
+    return f"Metrics cannot be written to {path}: {error.strerror}."
 
 
 def write_metrics(page: MetricsPage, path: Path) -> None:

@@ -1,5 +1,6 @@
 """Metrics in Prometheus's text format: the last progress of every flow, and counts since the start."""
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -52,10 +53,11 @@ Sample = tuple[tuple[tuple[str, str], ...], float]
 
 
 class MetricsPage:
-    """What was heard so far; a listener of runs."""
+    """What was heard so far; a listener of runs. Threads of a server read it meanwhile."""
 
     def __init__(self, pipeline: str) -> None:
         self._pipeline = pipeline
+        self._lock = threading.Lock()
         self._last: dict[str, FlowProgress] = {}
         self._up: dict[str, int] = {}
         self._totals: dict[tuple[str, str], int] = {}
@@ -63,6 +65,16 @@ class MetricsPage:
 
     def __call__(self, event: Event) -> None:
         """Take an event of a run into account."""
+        with self._lock:
+            self._take(event)
+
+    def text(self, *, now_ms: int) -> str:
+        """The page."""
+        with self._lock:
+            samples = self._samples(now_ms)
+        return "".join(_lines(METRICS[name], found) for name, found in samples.items() if found)
+
+    def _take(self, event: Event) -> None:
         match event:
             case FlowStarted(flow):
                 self._up[flow] = 1
@@ -75,11 +87,6 @@ class MetricsPage:
             case FlowFailed(failure):
                 self._up[failure.flow] = 0
                 self._add("failures_total", failure.flow, 1)
-
-    def text(self, *, now_ms: int) -> str:
-        """The page."""
-        samples = self._samples(now_ms)
-        return "".join(_lines(METRICS[name], found) for name, found in samples.items() if found)
 
     def _progressed(self, progress: FlowProgress) -> None:
         self._last[progress.flow] = progress
