@@ -137,11 +137,11 @@ class _Watch:
 
     def _try_to_keep_up(self) -> None:
         """A cluster that does not answer now may do so the next time; if not, the query ends of it."""
-        from penstock.client import PenstockClientError
+        from penstock.spark.mirror.errors import PASSING_ERRORS
 
         try:
             self.keep_up()
-        except PenstockClientError as error:
+        except PASSING_ERRORS as error:
             say(f"Topics and groups are looked at again in {self._every_seconds:g} s: {error}")
 
     def raise_failure(self) -> None:

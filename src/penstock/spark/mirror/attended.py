@@ -8,9 +8,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
-from penstock.client import PenstockClientError
+from penstock.spark.mirror.errors import PASSING_ERRORS
 from penstock.spark.mirror.mirroring import Mirror, MirrorPlan
-from penstock.wire_client.errors import WireClientError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,5 +64,5 @@ def _keep_up(mirror: Mirror) -> None:
     """A cluster that does not answer now may do so the next time; if not, the query ends of it."""
     try:
         mirror.keep_up()
-    except (PenstockClientError, WireClientError) as error:
+    except PASSING_ERRORS as error:
         logger.warning("topics and groups could not be brought in step: %s", error)
