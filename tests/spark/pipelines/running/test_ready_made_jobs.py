@@ -1,5 +1,6 @@
 """Search, analysis and mirroring in pipeline files."""
 
+import shutil
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,6 +119,26 @@ def test_replay_leaves_the_other_flows_alone_and_stops_between_two_chunks(
     run_pipeline(spark, written(tmp_path, REPLAYING.replace("PACE", ""), prefix), bootstrap)
 
     assert topics.read(f"{prefix}.again") == topics.read(f"{prefix}.orders")
+
+
+@pytest.mark.spark
+def test_replay_whose_directory_was_removed_replays_all_of_it(
+    spark: "SparkSession", bootstrap: str, unique: UniqueName, tmp_path: Path
+) -> None:
+    topics, prefix = Topics(bootstrap), unique("jobs")
+    topics.create(f"{prefix}.orders", f"{prefix}.again")
+    ending = "replay: {topic: T.orders, to: T.again, recordsPerSecond: PACE}"
+    text = f"name: p\nstorage: state\nflows:\n  one:\n    {ending}\n"
+    topics.put(f"{prefix}.orders", [{"id": number} for number in range(3)])
+    run_pipeline(spark, written(tmp_path, text.replace("PACE", "1"), prefix), bootstrap)
+    first = topics.read(f"{prefix}.orders")
+    assert topics.read(f"{prefix}.again") == first
+
+    shutil.rmtree(tmp_path / "state" / "flows" / "one")
+    topics.put(f"{prefix}.orders", [{"id": 3}])
+    run_pipeline(spark, written(tmp_path, text.replace("PACE", "1000"), prefix), bootstrap)
+
+    assert topics.read(f"{prefix}.again") == [*first, *topics.read(f"{prefix}.orders")]
 
 
 @pytest.mark.spark

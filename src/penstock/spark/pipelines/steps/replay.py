@@ -1,5 +1,6 @@
 """Records of an archive, or of a stretch of a topic, once more into a topic: an ending that needs no rows."""
 
+import secrets
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -44,15 +45,21 @@ def _replay(spark: "SparkSession", options: Options, context: EndingContext, is_
     from penstock.spark.archive.replay.running import Target, replay
     from penstock.spark.archive.stores.opening import open_store
 
+    progress = ReplayProgress(open_store(context.checkpoint, spark))
     replay(
         spark,
         _source(options, context),
         Target(topic=options["to"], options=options_for(Use.BATCH_WRITE, context.step.topic_options)),
-        name=context.query_name,
-        progress=ReplayProgress(open_store(context.checkpoint, spark)),
+        name=_new_name(context) if progress.plan() is None else context.query_name,
+        progress=progress,
         records_per_second=options["recordsPerSecond"],
         is_stopped=is_stopped,
     )
+
+
+def _new_name(context: EndingContext) -> str:
+    """One that the sink has never heard: a flow whose directory was removed replays anew."""
+    return f"{context.query_name}-{secrets.token_hex(4)}"
 
 
 def _source(options: Options, context: EndingContext) -> "Source":
