@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock.spark.pipelines.sql_text import tables_read, unbalanced, with_input
+from penstock.spark.pipelines.sql_text import as_of, chance, tables_read, unbalanced, with_input
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,37 @@ def test_unbalanced_is_not_misled_by_strings_and_comments(sql: str) -> None:
 )
 def test_with_input_adds_a_name_to_a_query(sql: str, whole: str) -> None:
     assert with_input(sql, "input", reading="v") == whole
+
+
+@pytest.mark.parametrize(
+    ("sql", "fixed"),
+    [
+        ("ts > current_timestamp() + INTERVAL 5 MINUTES", "ts > timestamp_millis(7) + INTERVAL 5 MINUTES"),
+        (
+            "ts > CURRENT_TIMESTAMP AND d = current_date",
+            "ts > timestamp_millis(7) AND d = CAST(timestamp_millis(7) AS date)",
+        ),
+        ("now ( ) < ts OR curdate()=d", "timestamp_millis(7) < ts OR CAST(timestamp_millis(7) AS date)=d"),
+        ("localtimestamp()", "CAST(timestamp_millis(7) AS timestamp_ntz)"),
+        ("at < unix_timestamp()", "at < unix_seconds(timestamp_millis(7))"),
+        ("at < unix_timestamp(text, 'yyyy')", "at < unix_timestamp(text, 'yyyy')"),
+        ("now > 1 AND a.now AND a.current_date", "now > 1 AND a.now AND a.current_date"),
+        ("current_date() AS current_date", "CAST(timestamp_millis(7) AS date) AS current_date"),
+        ("'now()' = x -- now()", "'now()' = x -- now()"),
+    ],
+)
+def test_sql_as_of_a_moment_has_that_in_place_of_the_present_time(sql: str, fixed: str) -> None:
+    assert as_of(sql, 7) == fixed
+
+
+@pytest.mark.parametrize(
+    ("sql", "name"),
+    [
+        ("key IS NULL OR Rand(3) < 0.5", "Rand"),
+        ("uuid() = x", "uuid"),
+        ("uuid = x AND a.rand(1) AND 'rand()' = x", ""),
+        ("hash(key) % 10 = 0", ""),
+    ],
+)
+def test_function_that_says_something_else_each_time_is_found(sql: str, name: str) -> None:
+    assert chance(sql) == name

@@ -25,6 +25,21 @@ _ENDS_OF_FROM = frozenset(
     }
 )
 _PREFIXES = frozenset({"LATERAL", "STREAM", "ONLY"})
+_MOMENTS = {
+    "CURRENT_TIMESTAMP": "timestamp_millis({0})",
+    "NOW": "timestamp_millis({0})",
+    "LOCALTIMESTAMP": "CAST(timestamp_millis({0}) AS timestamp_ntz)",
+    "CURRENT_DATE": "CAST(timestamp_millis({0}) AS date)",
+    "CURDATE": "CAST(timestamp_millis({0}) AS date)",
+    "UNIX_TIMESTAMP": "unix_seconds(timestamp_millis({0}))",
+}
+"""What Spark puts in place of the time, by the words for it."""
+_NEED_BRACKETS = frozenset({"NOW", "CURDATE", "UNIX_TIMESTAMP"})
+"""Without them these are names of columns."""
+_CHANCES = frozenset(
+    {"RAND", "RANDOM", "RANDN", "RANDSTR", "UNIFORM", "UUID", "SHUFFLE", "MONOTONICALLY_INCREASING_ID"}
+)
+"""Functions that give something else whenever they are asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +116,43 @@ def with_input(sql: str, name: str, *, reading: str) -> str:
     last = words[1] if len(words) > 1 and words[1].upper == "RECURSIVE" else words[0]
     end = last.offset + len(last.text)
     return f"{sql[:end]} {definition},{sql[end:]}"
+
+
+def as_of(sql: str, moment_ms: int) -> str:
+    """The same with a fixed time in place of the present one: what it was for Spark, at that moment."""
+    words = tokens(sql)
+    made, done = "", 0
+    for number, word in enumerate(words):
+        if word.upper not in _MOMENTS or _is_name(words, number):
+            continue
+        has_brackets = [each.kind for each in words[number + 1 : number + 3]] == ["open", "close"]
+        if has_brackets or (word.upper not in _NEED_BRACKETS and not _is_call(words, number)):
+            last = words[number + 2] if has_brackets else word
+            made += sql[done : word.offset] + _MOMENTS[word.upper].format(moment_ms)
+            done = last.offset + len(last.text)
+    return made + sql[done:]
+
+
+def chance(sql: str) -> str:
+    """The first function in a piece of SQL that gives something else each time; empty if there is none."""
+    words = tokens(sql)
+    return next(
+        (
+            word.text
+            for number, word in enumerate(words)
+            if word.upper in _CHANCES and _is_call(words, number) and not _is_name(words, number)
+        ),
+        "",
+    )
+
+
+def _is_call(words: list[Token], number: int) -> bool:
+    return number + 1 < len(words) and words[number + 1].kind == "open"
+
+
+def _is_name(words: list[Token], number: int) -> bool:
+    """Whether a word can only be a name, as in ``orders.now`` and ``ts AS now``."""
+    return number > 0 and words[number - 1].upper in (".", "AS")
 
 
 def _common_tables(words: list[Token]) -> Iterator[str]:

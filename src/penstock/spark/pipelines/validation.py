@@ -1,20 +1,24 @@
 """Whether the parts of a pipeline fit together: names, references, circles, modes, files; without Spark."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from penstock.spark.pipelines.graph import canonical, cycles, references, side_outputs
-from penstock.spark.pipelines.model import PENSTOCK, Flow, OutputMode, Pipeline, Query, ReadMode
+from penstock.spark.pipelines.graph import SideOutput, canonical, cycles, references, side_outputs
+from penstock.spark.pipelines.model import PENSTOCK, Flow, OutputMode, Pipeline, Query, ReadMode, StepUse
 from penstock.spark.pipelines.option_check import (
     check_common_options,
     check_sink_options,
     check_source_options,
 )
 from penstock.spark.pipelines.problems import Place, Problems, suggestion
+from penstock.spark.pipelines.sql_text import chance
 from penstock.spark.pipelines.steps import STEPS
 from penstock.spark.pipelines.steps.paths import local_path, resolved
+from penstock.spark.pipelines.steps.sql_options import pieces_of
 
 _APPEND_ONLY = frozenset({"parquet", "orc", "json", "csv", "text", "xml", "avro"})
+_DECIDING = frozenset({"where", "topics"})
+"""Options by whose SQL a row goes one way or another."""
 _SIDE_HINT = (
     "It needs the records themselves: let the flow be `from:` a topic's source, and put nothing before this "
     "step but parse, filter, select, route and dead_letters."
@@ -161,6 +165,21 @@ def _check_sides(pipeline: Pipeline, problems: Problems) -> None:
                     f"The step {output.use.name!r} cannot tell here which records its rows were made of.",
                     hint=_SIDE_HINT,
                 )
+            for use, name in _decided_by_chance(output):
+                problems.add(
+                    use.place,
+                    f"The step {use.name!r} goes by {name}(), which says something else each time, but what "
+                    "leaves sideways there or later is looked at twice.",
+                    hint="Go by the record: hash(key), or a column.",
+                )
+
+
+def _decided_by_chance(output: SideOutput) -> Iterator[tuple[StepUse, str]]:
+    """Uses of steps on the way, and the function by which nobody can tell again what left there."""
+    for use in (*(use for _, _, use in output.before), output.use):
+        for option, sql in pieces_of(use):
+            if option in _DECIDING and (name := chance(sql)):
+                yield use, name
 
 
 def _check_files(pipeline: Pipeline, holder: str, query: Query, problems: Problems) -> None:

@@ -23,7 +23,7 @@ OFFSETS = """v1
 def test_offsets_file_has_the_watermark_and_the_end_in_each_source() -> None:
     planned = parse_offsets_file(OFFSETS)
 
-    assert planned.watermark_ms == 1_767_225_650_000
+    assert (planned.began_ms, planned.watermark_ms) == (1, 1_767_225_650_000)
     assert planned.ends == ({"orders": {"0": 3, "1": 4}}, {}, {})
 
 

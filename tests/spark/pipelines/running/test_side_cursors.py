@@ -1,6 +1,7 @@
 """Where side outputs go on."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -125,9 +126,14 @@ def bare_outputs(tmp_path: Path) -> list[SideOutput]:
 def following(tmp_path: Path, checkpoint: Checkpoint, outputs: list[SideOutput], *, at: int) -> SideOutputs:
     """Side outputs of a stream that began at its first record; they need no Spark before they read one."""
     cursor = SideCursor(batch=at, starts={"orders": {"orders": {"0": 0}}})
-    datasets = cast("Any", None)
+    datasets = cast("Any", SimpleNamespace(spark=None))
     return SideOutputs(
-        datasets, outputs, checkpoint=checkpoint, cursor=cursor, cursor_path=tmp_path / "sides.json"
+        datasets,
+        outputs,
+        checkpoint=checkpoint,
+        cursor=cursor,
+        cursor_path=tmp_path / "sides.json",
+        settings={},
     )
 
 

@@ -84,6 +84,67 @@ def test_what_left_in_micro_batches_that_spark_has_forgotten_is_not_guessed(
     assert values(topics, f"{prefix}.unread") == ["nonsense", "more nonsense"]
 
 
+JUDGED = """
+name: judged
+storage: state
+sources:
+  orders:
+    options: {subscribe: T.in, startingOffsets: earliest}
+    value: {schema: "a int, ts timestamp"}
+flows:
+  orders:
+    configuration: {spark.sql.session.timeZone: Asia/Tokyo}
+    from: orders
+    steps:
+      - select: ['*', WHERE AS is_bad]
+      - dead_letters: {where: is_bad, topic: T.many}
+    sink: {options: {topic: T.out}}
+"""
+
+
+def order(number: int, ts: str) -> str:
+    return f'{{"a": {number}, "ts": "{ts}"}}'
+
+
+def test_second_look_has_the_settings_of_the_flow(
+    spark: "SparkSession", topics: Topics, bootstrap: str, prefix: str, tmp_path: Path
+) -> None:
+    (tmp_path / "p.yml").write_text(JUDGED.replace("T.", f"{prefix}.").replace("WHERE", "hour(ts) >= 12"))
+    night, afternoon = order(1, "2019-01-01T20:00:00Z"), order(2, "2019-01-01T06:00:00Z")
+    topics.put(f"{prefix}.in", [night, afternoon])
+
+    ran = run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+
+    assert ran.left() == {f"{prefix}.many": 1}
+    assert values(topics, f"{prefix}.many") == [afternoon], "in Tokyo it is nine hours later"
+    assert [record.json()["a"] for record in topics.read(f"{prefix}.out")] == [1]
+
+
+def test_second_look_takes_for_the_present_time_what_the_first_took(
+    spark: "SparkSession", topics: Topics, bootstrap: str, prefix: str, tmp_path: Path
+) -> None:
+    (tmp_path / "p.yml").write_text(
+        JUDGED.replace("T.", f"{prefix}.").replace("WHERE", "ts > current_timestamp()")
+    )
+    earlier, later = order(1, "2019-01-01T00:00:00Z"), order(2, "2019-01-01T02:00:00Z")
+    topics.put(f"{prefix}.in", [earlier, later])
+    run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+    assert values(topics, f"{prefix}.many") == []
+
+    # As if that had been in 2019, and the process had died before its second look.
+    flow = tmp_path / "state" / "flows" / "orders"
+    cursor = json.loads((flow / "sides.json").read_text())
+    (flow / "sides.json").write_text(json.dumps({**cursor, "batch": -1}))
+    planned = flow / "checkpoint" / "offsets" / "0"
+    version, metadata, *ends = planned.read_text().splitlines()
+    metadata = json.dumps({**json.loads(metadata), "batchTimestampMs": 1_546_304_400_000})
+    planned.write_text("\n".join((version, metadata, *ends)))
+    planned.with_name(".0.crc").unlink(missing_ok=True)
+    run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+
+    assert values(topics, f"{prefix}.many") == [later]
+
+
 def forget(flow: Path, *, side_outputs_after: int, spark_before: int) -> None:
     """As if the process had died long after side outputs were written down, and Spark had tidied up."""
     cursor = json.loads((flow / "sides.json").read_text())

@@ -43,6 +43,8 @@ class OffsetRange:
 class PlannedBatch:
     """A micro-batch as ``offsets/N`` tells it."""
 
+    began_ms: int
+    """What it takes for the present time."""
     watermark_ms: int
     """The watermark when it began."""
     ends: tuple[Offsets, ...]
@@ -121,6 +123,7 @@ def parse_offsets_file(text: str) -> PlannedBatch:
     lines = rest.splitlines()
     metadata = json.loads(lines[0]) if lines and lines[0].strip() else {}
     return PlannedBatch(
+        began_ms=int(metadata.get("batchTimestampMs", 0)),
         watermark_ms=int(metadata.get("batchWatermarkMs", 0)),
         ends=tuple(_offsets(line) for line in lines[1:]),
     )

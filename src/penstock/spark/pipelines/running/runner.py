@@ -21,7 +21,7 @@ from penstock.spark.pipelines.running.checkpoints import (
 from penstock.spark.pipelines.running.datasets import Datasets
 from penstock.spark.pipelines.running.events import Event, FlowFailed, FlowStarted, Listener
 from penstock.spark.pipelines.running.failures import FlowFailure, failure_of, side_failure_of
-from penstock.spark.pipelines.running.flow_queries import start_flow
+from penstock.spark.pipelines.running.flow_queries import configuration_of, start_flow
 from penstock.spark.pipelines.running.pruning import narrowed_sources
 from penstock.spark.pipelines.running.refreshing import Refreshing
 from penstock.spark.pipelines.running.side_outputs import SideCursor, SideOutputs, begin_cursor
@@ -181,7 +181,14 @@ class Runner:
     def _side_outputs(self, datasets: Datasets, flow: Flow, sides: "FlowSides") -> SideOutputs:
         outputs, checkpoint, cursor = sides
         path = self._storage.side_cursor(flow.name)
-        return SideOutputs(datasets, outputs, checkpoint=checkpoint, cursor=cursor, cursor_path=path)
+        return SideOutputs(
+            datasets,
+            outputs,
+            checkpoint=checkpoint,
+            cursor=cursor,
+            cursor_path=path,
+            settings=configuration_of(self._pipeline, flow),
+        )
 
     def _checkpoint(self, flow: str) -> Checkpoint:
         location = self._storage.checkpoint(flow)

@@ -6,10 +6,10 @@ too late, and its progress how many rows left sideways. If there were some, exac
 once more, the steps on the way are done again, and what leaves there is written to its topic. A micro-batch
 without any costs nothing.
 
-The offsets and the watermark are those of the micro-batch itself, so nothing is missed and nothing is taken
-that went its way. What was written is told by the query's id and the micro-batch's number: a second try
-after a crash writes nothing twice. ``sides.json`` says where to go on, and where a stream began before its
-first commit; it is never far behind, since Spark forgets what is long past.
+The offsets, the watermark, the present time and the settings are those of the micro-batch itself, so nothing
+is missed and nothing is taken that went its way. What was written is told by the query's id and the
+micro-batch's number: a second try after a crash writes nothing twice. ``sides.json`` says where to go on, and
+where a stream began before its first commit; it is never far behind, since Spark forgets what is long past.
 """
 
 import json
@@ -33,10 +33,12 @@ from penstock.spark.pipelines.running.checkpoints import (
     range_between,
 )
 from penstock.spark.pipelines.running.datasets import Datasets
+from penstock.spark.pipelines.running.flow_queries import configured
 from penstock.spark.pipelines.running.sources import read_range
 from penstock.spark.pipelines.steps import STEPS
 from penstock.spark.pipelines.steps.observing import metric_name
 from penstock.spark.pipelines.steps.side_records import with_record
+from penstock.spark.pipelines.steps.sql_options import use_as_of
 from penstock.spark.pipelines.steps.step import RECORD_COLUMN, SideContext
 
 if TYPE_CHECKING:
@@ -119,8 +121,11 @@ class SideOutputs:
         checkpoint: Checkpoint,
         cursor: SideCursor,
         cursor_path: Path,
+        settings: Mapping[str, str],
     ) -> None:
+        """``settings`` are those of Spark that the flow's query has."""
         self._datasets = datasets
+        self._settings = settings
         self._outputs = outputs
         self._checkpoint = checkpoint
         self._cursor = cursor
@@ -137,7 +142,8 @@ class SideOutputs:
         for batch in range(self._cursor.batch + 1, last + 1):
             for output in self._outputs:
                 if not _is_quiet(output, signs.get(batch)):
-                    count = self._write(output, batch)
+                    with configured(self._datasets.spark, self._settings):
+                        count = self._write(output, batch)
                     written[output.topic] = written.get(output.topic, 0) + count
             self._cursor = SideCursor(batch=batch, starts=self._cursor.starts)
             if batch - self._saved.batch >= SAVED_EVERY_BATCHES:
@@ -185,12 +191,13 @@ class SideOutputs:
         rows = with_record(read_range(datasets.spark, source, datasets.topic_options, offsets=offsets))
         for holder, position, use in output.before:
             context = datasets.context(holder, position, carried=(RECORD_COLUMN,))
-            rows = datasets.after_step(rows, use, context)
+            rows = datasets.after_step(rows, use_as_of(use, planned.began_ms), context)
         side = STEPS[output.use.name].side
         assert side is not None, f"{output.use.name} has no side output"
         context = datasets.context(output.holder, output.position, carried=(RECORD_COLUMN,))
         late_ms = 0 if before is None else before.watermark_ms
-        return side(rows, output.use.options, SideContext(step=context, late_watermark_ms=late_ms))
+        use = use_as_of(output.use, planned.began_ms)
+        return side(rows, use.options, SideContext(step=context, late_watermark_ms=late_ms))
 
     def _planned(self, batch: int, *, needed_for: int) -> PlannedBatch:
         """What a micro-batch read; without it, nobody can tell what left another sideways."""
