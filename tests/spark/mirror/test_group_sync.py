@@ -70,6 +70,20 @@ def test_group_with_members_at_the_target_is_left_alone(clusters: Clusters, sync
     assert [change.group for change in changes] == ["idle"]
 
 
+def test_group_that_cannot_be_asked_is_told_and_keeps_no_other_back(
+    east: Broker, clusters: Clusters, sync: GroupSync
+) -> None:
+    for group in ("billing", "idle"):
+        clusters.source.admin.alter_group_offsets(group, {TOPIC: 10})
+
+    with east.faults.fail("OffsetFetch", error="GROUP_ID_NOT_FOUND", times=1):
+        refused, carried = sync.bring_in_step(there(clusters), {})
+
+    assert f"group {refused.group} stays as it is at the target: " in str(refused)
+    assert str(carried) == f"group {carried.group} would go on from orders-0 11"
+    assert {refused.group, carried.group} == {"billing", "idle"}
+
+
 def test_where_the_copy_begins_is_good_enough_for_who_is_before_it(
     clusters: Clusters, sync: GroupSync
 ) -> None:

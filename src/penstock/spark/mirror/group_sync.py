@@ -53,25 +53,32 @@ class GroupSync:
         return [change for change in changes if change is not None]
 
     def _carry(self, group: str, *, entries: Entries, reverse: Entries) -> GroupChange | None:
+        try:
+            ahead = self._ahead(group, entries=entries, reverse=reverse)
+            if ahead:
+                target = self.clusters.target.admin
+                patiently(lambda: target.alter_group_offsets(group, ahead))
+        except PenstockClientError as error:
+            if error.is_retriable:  # It is not about this group: a cluster does not answer.
+                raise
+            # Such as that a member has come since they were listed, or that it is none that has offsets.
+            return GroupChange(group=group, offsets={}, refusal=str(error))
+        return GroupChange(group=group, offsets=ahead) if ahead else None
+
+    def _ahead(self, group: str, *, entries: Entries, reverse: Entries) -> dict[TopicPartition, int]:
+        """Where it is to go on at the target, of partitions where that is further than it is there."""
         target = self.clusters.target.admin
         committed = patiently(lambda: self.clusters.source.admin.group_offsets(group))
         wanted = self.positions(committed, entries=entries, reverse=reverse)
         if not wanted:
-            return None
+            return {}
         present = patiently(lambda: target.group_offsets(group))
         firsts = target.list_offsets(wanted, OffsetResetPolicy.EARLIEST)
-        ahead = {
+        return {
             partition: max(offset, firsts[partition])
             for partition, offset in wanted.items()
             if max(offset, firsts[partition]) > present.get(partition, -1)
         }
-        if not ahead:
-            return None
-        try:
-            patiently(lambda: target.alter_group_offsets(group, ahead))
-        except PenstockClientError as error:  # Such as that a member has come since they were listed.
-            return GroupChange(group=group, offsets={}, refusal=str(error))
-        return GroupChange(group=group, offsets=ahead)
 
     def positions(
         self, committed: Mapping[TopicPartition, int], *, entries: Entries, reverse: Entries
