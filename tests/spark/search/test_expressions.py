@@ -20,6 +20,8 @@ def field(path: str, wanted: str) -> str:
         ("json:n BETWEEN 1 AND 2", field("$.n", "double") + " BETWEEN 1 AND 2"),
         ("json:n not in (1, 2)", field("$.n", "double") + " not in (1, 2)"),
         ("json:id = 12345678901234567890", field("$.id", "decimal(38,0)") + " = 12345678901234567890"),
+        ("json:x > -0.1234567890123456", field("$.x", "decimal(38,16)") + " > -0.1234567890123456"),
+        ("json:x < 1.2345678901234567e9", field("$.x", "double") + " < 1.2345678901234567e9"),
         ("json:ok = TRUE", field("$.ok", "boolean") + " = TRUE"),
         ("json:amount::decimal(10, 2) > 1", field("$.amount", "decimal(10, 2)") + " > 1"),
         ("json:at::timestamp > timestamp", field("$.at", "timestamp") + " > timestamp"),

@@ -93,7 +93,9 @@ def _type(written: str, match: re.Match[str]) -> str:
     beside = _AFTER.match(written, match.end()) or _BEFORE.search(written[: match.start()])
     if beside is None:
         return "string"
-    literal = beside["literal"]
-    if literal.lower() in ("true", "false"):
+    literal = beside["literal"].lower()
+    if literal in ("true", "false"):
         return "boolean"
-    return "double" if sum(map(str.isdigit, literal)) <= _EXACT_DIGITS else "decimal(38,0)"
+    if "e" in literal or sum(map(str.isdigit, literal)) <= _EXACT_DIGITS:
+        return "double"
+    return f"decimal(38,{len(literal.partition('.')[2])})"
