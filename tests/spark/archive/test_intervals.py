@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.spark.archive.intervals import Interval, covers, gaps, intersection, union
+from penstock.spark.archive.intervals import Interval, covers, gaps, intersection, outside, union
 
 INTERVAL = st.builds(Interval, st.integers(0, 30), st.integers(0, 30))
 
@@ -25,6 +25,15 @@ def test_union_has_all_offsets_in_separate_intervals(some: list[Interval]) -> No
 @given(st.lists(INTERVAL, max_size=6), INTERVAL)
 def test_intersection_has_the_offsets_of_both(some: list[Interval], wanted: Interval) -> None:
     assert numbers(intersection(union(some), wanted)) == numbers(some) & numbers([wanted])
+
+
+@given(st.lists(INTERVAL, max_size=6), INTERVAL)
+def test_outside_is_what_others_do_not_have(some: list[Interval], wanted: Interval) -> None:
+    left = outside(union(some), wanted)
+
+    assert numbers(left) == numbers([wanted]) - numbers(some)
+    assert list(left) == sorted(left)
+    assert not any(interval.is_empty for interval in left)
 
 
 @given(st.lists(INTERVAL, max_size=6), INTERVAL)

@@ -1,6 +1,9 @@
 """Parts of an archive, and an archive together with its topic."""
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from tests.spark.archive.archived_weeks import ArchivedWeek, collected, rows_of, without_last_batch
@@ -74,3 +77,15 @@ def test_archive_and_topic_together_have_everything_once(copy: ArchivedWeek) -> 
     whole = archive.read_with_topic(copy.spark, str(copy.path), copy.topic, options=copy.options)
 
     assert collected(whole) == copy.expected
+
+
+def test_what_the_topic_had_before_its_archive_began_is_there_too(made: ArchivedWeek, tmp_path: Path) -> None:
+    begun_late = replace(made, path=tmp_path / "late")
+    starts = {number: len(records) // 2 for number, records in made.expected.items()}
+    begun_late.archive(startingOffsets=json.dumps({made.topic: starts}))
+    archived = sum(map(len, rows_of(begun_late).values()))
+    assert 0 < archived < len(made.records)
+
+    whole = archive.read_with_topic(made.spark, str(begun_late.path), made.topic, options=made.options)
+
+    assert collected(whole) == made.expected

@@ -5,7 +5,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from penstock.model.ids import TopicPartition
 from penstock.spark.archive.incarnations import UNKNOWN_ID
+from penstock.spark.archive.intervals import Interval, Intervals, outside
 from penstock.spark.archive.state import ArchiveState
 
 if TYPE_CHECKING:
@@ -33,6 +35,28 @@ def starting_offsets(state: ArchiveState, options: Mapping[str, str]) -> str:
         if topic in positions:
             positions[topic][_OTHERS] = _EARLIEST
     return json.dumps({**positions, _OTHERS: _EARLIEST})
+
+
+def missed(state: ArchiveState, options: Mapping[str, str]) -> dict[TopicPartition, Intervals]:
+    """What topics still have before the end of the archive, though no query that archives was there.
+
+    Such are records from before an archive that was not begun at the beginning.
+    """
+    from penstock.spark.options.source_options import check_reading
+    from penstock.spark.reading.lookup import Lookup
+
+    asked = check_reading(options)
+    lookup = Lookup(asked)
+    layouts = lookup.layouts(asked.subscription)
+    extents = lookup.extents(layouts)
+    found = {
+        TopicPartition(topic, number): outside(
+            state.covered_now(topic, number), Interval(extents[TopicPartition(topic, number)].earliest, end)
+        )
+        for topic, layout in layouts.items()
+        for number, end in _known(state, layout).items()
+    }
+    return {partition: intervals for partition, intervals in found.items() if intervals}
 
 
 def _known(state: ArchiveState, layout: "TopicLayout") -> dict[int, int]:

@@ -43,6 +43,16 @@ def covers(intervals: Intervals, wanted: Interval) -> bool:
     return wanted.is_empty or intersection(intervals, wanted) == (wanted,)
 
 
+def outside(intervals: Intervals, wanted: Interval) -> Intervals:
+    """The offsets of ``wanted`` that are in none of them."""
+    found, start = [], wanted.start
+    for taken in intersection(intervals, wanted):
+        found.append(Interval(start, taken.start))
+        start = taken.end
+    found.append(Interval(start, wanted.end))
+    return tuple(interval for interval in found if not interval.is_empty)
+
+
 def gaps(intervals: Intervals) -> Intervals:
     """What is missing between the first and the last offset."""
     return tuple(Interval(before.end, after.start) for before, after in pairwise(intervals))

@@ -1,12 +1,13 @@
 """Archives as tables: the columns of a topic, read from the files that the manifest names and no others."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from penstock.model.errors import UsageError
 from penstock.model.ids import TopicPartition
-from penstock.spark.archive.continuing import starting_offsets
+from penstock.spark.archive.continuing import missed, starting_offsets
 from penstock.spark.archive.files import ArchivedFile
 from penstock.spark.archive.filters import within
 from penstock.spark.archive.intervals import Interval
@@ -63,7 +64,7 @@ def read_with_topic(
     until: datetime | int | None = None,
     include_headers: bool = True,
 ) -> "DataFrame":
-    """All of a topic: from the archive as far as that goes, from the topic itself from there on.
+    """All of a topic: from the archive as far as that goes, from the topic itself what it has besides.
 
     No record is missing and none comes twice, whatever is archived meanwhile. ``options`` are those of the
     data source, such as ``kafka.bootstrap.servers``. If the topic has lost what comes next after the archive,
@@ -79,7 +80,29 @@ def read_with_topic(
         .options(**asked, startingOffsets=starting_offsets(state, asked), includeHeaders=str(include_headers))
         .load()
     )
-    return archived.unionByName(_at_times(live, selection).select(*_columns(include_headers)))
+    for others in (live, *_missed(spark, state, asked, include_headers=include_headers)):
+        archived = archived.unionByName(_at_times(others, selection).select(*_columns(include_headers)))
+    return archived
+
+
+def _missed(
+    spark: "SparkSession", state: ArchiveState, options: Mapping[str, str], *, include_headers: bool
+) -> "Iterator[DataFrame]":
+    """The records of the topic that queries which archive were never at; mostly there are none."""
+    ranges = missed(state, options)
+    if not ranges:
+        return
+    topic = options["subscribe"]
+    asked = {name: text for name, text in options.items() if name != "subscribe"}
+    starts = {str(partition.partition): intervals[0].start for partition, intervals in ranges.items()}
+    ends = {str(partition.partition): intervals[-1].end for partition, intervals in ranges.items()}
+    rows = (
+        spark.read.format("penstock")
+        .options(**asked, assign=json.dumps({topic: sorted(map(int, starts))}))
+        .options(startingOffsets=json.dumps({topic: starts}), endingOffsets=json.dumps({topic: ends}))
+        .options(includeHeaders=str(include_headers))
+    )
+    yield rows.load().where(within(ranges))
 
 
 def read_selection(

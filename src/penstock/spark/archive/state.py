@@ -29,6 +29,10 @@ class ArchiveState:
     batches: Mapping[str, int] = field(default_factory=dict)
     """The last micro-batch of each query."""
 
+    def covered_now(self, topic: str, partition: int) -> Intervals:
+        """What is archived of a partition of the latest incarnation of a topic."""
+        return self.covered.get(Log(topic, len(self.topics.get(topic, ())) - 1, partition), ())
+
     def next_offsets(self, topic: str) -> dict[TopicPartition, int]:
         """Where the latest incarnation of a topic goes on behind what is archived."""
         latest = len(self.topics.get(topic, ())) - 1
