@@ -1,6 +1,7 @@
 """What is told of a flow whose query ends, or fails, while it is stopped."""
 
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,10 @@ def test_query_that_fails_while_a_stop_waits_for_it_has_failed(
     watched = WatchedFlow("p", flow, started(spark, tmp_path, batch), sides=None)
 
     batch.released.set()
-    *_, told = watched.stop(patience_seconds=SECONDS_MAX)
+    deadline = time.monotonic() + SECONDS_MAX
+    while watched.is_busy and time.monotonic() < deadline:
+        time.sleep(0.02)
+    *_, told = watched.stop()
 
     assert isinstance(told, FlowFailed)
     assert watched.failure is told.failure
@@ -83,7 +87,7 @@ def test_query_that_fails_while_a_stop_waits_for_it_has_failed(
 def test_query_that_is_cut_off_by_a_stop_has_ended(spark: "SparkSession", tmp_path: Path, flow: Flow) -> None:
     watched = WatchedFlow("p", flow, started(spark, tmp_path, EndlessBatch()), sides=None)
 
-    *_, told = watched.stop(patience_seconds=0)
+    *_, told = watched.stop()
 
     assert told == FlowEnded("f")
     assert watched.failure is None

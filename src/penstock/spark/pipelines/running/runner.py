@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.2
 STOP_PATIENCE_SECONDS = 10.0
 """How long a stop waits for micro-batches that run; what is cut off is done again at the next start."""
+_STOP_POLL_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,14 +137,24 @@ class Runner:
                     self._failed(watched.flow, watched.failure, is_told=True)
 
     def _stop_all(self) -> None:
-        for watched in self._watched:
-            if not watched.is_over:
+        """Each between two micro-batches, or in the middle of one whose end does not come in time."""
+        deadline = time.monotonic() + STOP_PATIENCE_SECONDS
+        left = [watched for watched in self._watched if not watched.is_over]
+        for watched in left:
+            watched.ask_to_end()
+        while left:
+            is_late = time.monotonic() >= deadline
+            ready = [watched for watched in left if is_late or not watched.is_busy]
+            for watched in ready:
                 self._stop(watched)
+            left = [watched for watched in left if watched not in ready]
+            if left and not ready:
+                time.sleep(_STOP_POLL_SECONDS)
 
     def _stop(self, watched: WatchedFlow) -> None:
         """Stop one flow; whatever goes wrong with it, the others are still to be stopped."""
         try:
-            self._tell(watched.stop(patience_seconds=STOP_PATIENCE_SECONDS))
+            self._tell(watched.stop())
         except Exception as error:
             self._failed(watched.flow, failure_of(watched.flow.name, error))
             return

@@ -1,7 +1,6 @@
 """A flow whose query runs: its reports as they come, its side outputs, its end."""
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,7 +20,6 @@ from penstock.spark.pipelines.steps.step import RunningQuery
 
 _SIGNS_MAX = 200
 """Of micro-batches; side outputs are seldom more than a few behind."""
-_STOP_POLL_SECONDS = 0.02
 
 
 class WatchedFlow:
@@ -46,12 +44,11 @@ class WatchedFlow:
         if not is_active and not self.is_over:
             yield self._end(self._query.exception())
 
-    def stop(self, *, patience_seconds: float) -> Iterator[Event]:
-        """Stop between two micro-batches, or in the middle of one whose end does not come.
+    def stop(self) -> Iterator[Event]:
+        """Stop it, better when it is not busy: then it is between two micro-batches.
 
         What it has failed with until then is told; what fails because it is stopped is no failure.
         """
-        self._wait_until_idle(patience_seconds)
         error = self._query.exception()
         self._query.stop()
         for progress in self._new_reports():
@@ -60,15 +57,15 @@ class WatchedFlow:
         if not self.is_over:
             yield self._end(error)
 
-    def _wait_until_idle(self, patience_seconds: float) -> None:
+    def ask_to_end(self) -> None:
+        """Let work that is no query end as soon as it can."""
         if isinstance(self._query, Errand):
             self._query.ask_to_end()
-        deadline = time.monotonic() + patience_seconds
-        while self._query.isActive and self._is_busy() and time.monotonic() < deadline:
-            time.sleep(_STOP_POLL_SECONDS)
 
-    def _is_busy(self) -> bool:
-        return bool(self._query.status.get("isTriggerActive"))
+    @property
+    def is_busy(self) -> bool:
+        """Whether it is in the middle of something, and should not be stopped yet."""
+        return self._query.isActive and bool(self._query.status.get("isTriggerActive"))
 
     def _end(self, error: BaseException | None) -> Event:
         self.is_over = True
