@@ -44,6 +44,10 @@ def test_what_is_found_is_printed_written_and_copied(
     written = [json.loads(line) for line in file.read_text().splitlines()]
     assert [each["value"] for each in written] == [f'{{"amount": {number}}}' for number in range(15, 20)]
 
+    terminal.must(*words, "--columns", "value_bytes, offset", "--output", str(file))
+    first = json.loads(file.read_text().splitlines()[0])
+    assert first == {"value_bytes": '{"amount": 15}', "offset": 15}
+
     assert "copied to" in terminal.must(*words, "--to-topic", target).errors
     copied = terminal.must("consume", target, "--from-beginning", "--exit-at-end", "--json").output
     records = [json.loads(line) for line in copied.splitlines()]

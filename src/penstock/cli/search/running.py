@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.search.command import SHOWN_MAX
-from penstock.cli.search.results import json_record, print_records, print_values
+from penstock.cli.search.results import json_record, plain, print_records, print_values
 from penstock.cli.spark_session import require_spark, spark_session, tasks_shown, told_in_a_sentence
 from penstock.model.errors import UsageError
 
@@ -161,8 +161,8 @@ def _write(rows: "DataFrame", path: Path, *, is_records: bool) -> None:
     try:
         with path.open("w", encoding="utf-8") as file:
             for row in rows.toLocalIterator(prefetchPartitions=True):
-                fields = json_record(row) if is_records else row.asDict(recursive=True)
-                file.write(json.dumps(fields, default=str, ensure_ascii=False) + "\n")
+                fields = json_record(row) if is_records else plain(row.asDict(recursive=True))
+                file.write(json.dumps(fields, ensure_ascii=False) + "\n")
     except OSError as error:
         raise CommandFailed(f"What was found cannot be written: {error}.") from error
 
