@@ -63,6 +63,10 @@ flows:
 """
 
 
+RECORDS = 30
+"""Of a replay that writes one a second: more than the flow beside it has seconds to end in."""
+
+
 def written(directory: Path, text: str, prefix: str, source: str = "") -> Path:
     path = directory / "pipeline.yml"
     path.write_text(text.replace("T.", f"{prefix}.").replace("SOURCE", source))
@@ -82,8 +86,18 @@ def test_pipeline_searches_and_reports(
 
     assert [record.json()["id"] for record in topics.read(f"{prefix}.large")] == [3, 4]
     assert f"{prefix}.orders" in (tmp_path / "report.html").read_text()
-    counted = spark.read.parquet(str(tmp_path / "counts" / "partitions"))
-    assert [row["messages"] for row in counted.collect()] == [7]
+    assert counted_in(spark, tmp_path) == [7]
+
+    topics.put(f"{prefix}.orders", [{"id": 6, "amount": 7, "state": "open"}])
+    run_pipeline(spark, tmp_path / "pipeline.yml", bootstrap)
+
+    assert counted_in(spark, tmp_path) == [8], "the next run counts anew"
+
+
+def counted_in(spark: "SparkSession", directory: Path) -> list[int]:
+    """What the table of partitions says."""
+    rows = spark.read.parquet(str(directory / "counts" / "partitions")).collect()
+    return [row["messages"] for row in rows]
 
 
 @pytest.mark.spark
@@ -92,7 +106,7 @@ def test_replay_leaves_the_other_flows_alone_and_stops_between_two_chunks(
 ) -> None:
     topics, prefix = Topics(bootstrap), unique("jobs")
     topics.create(*(f"{prefix}.{name}" for name in ("orders", "again", "dlq", "beside")))
-    topics.put(f"{prefix}.orders", [{"id": number} for number in range(8)])
+    topics.put(f"{prefix}.orders", [{"id": number} for number in range(RECORDS)])
     paced = REPLAYING.replace("PACE", ", recordsPerSecond: 1")
     progress = ReplayProgress(LocalStore(tmp_path / "state" / "flows" / "again" / "checkpoint"))
     events: list[Event] = []
@@ -113,7 +127,7 @@ def test_replay_leaves_the_other_flows_alone_and_stops_between_two_chunks(
     assert events.index(FlowStarted("again")) < events.index(FlowEnded("beside"))
     assert events[-1] == FlowEnded("again")
     done = progress.done()
-    assert 0 < done.records < 8
+    assert 0 < done.records < RECORDS
     assert len(topics.read(f"{prefix}.again")) == done.records
 
     run_pipeline(spark, written(tmp_path, REPLAYING.replace("PACE", ""), prefix), bootstrap)
@@ -146,7 +160,7 @@ def test_replay_whose_directory_was_removed_replays_all_of_it(
     ("ending", "cause"),
     [
         ("replay: {topic: T.orders, to: T.nowhere}", "There is no topic"),
-        ("analyze: {topics: [T.orders], parquet: state}", "There is something in"),
+        ("analyze: {topics: [T.orders], parquet: state}", "There is 'something' in"),
     ],
     ids=["replay", "analyze"],
 )

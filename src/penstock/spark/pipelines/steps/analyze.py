@@ -35,7 +35,8 @@ def start(frame: "DataFrame | None", options: Options, context: EndingContext) -
 
 def _analyze(spark: "SparkSession", options: Options, context: EndingContext) -> None:
     """Count, and write it down."""
-    from penstock.spark.analysis import analyse, from_archive, from_brokers, html_page
+    from penstock.spark.analysis import from_archive, from_brokers, html_page
+    from penstock.spark.analysis.analysing import analyse_anew
 
     topics = tuple(options["topics"] or ())
     if options["archive"] is not None:
@@ -45,7 +46,7 @@ def _analyze(spark: "SparkSession", options: Options, context: EndingContext) ->
         source = from_brokers(spark, topics, options=reading)
     directory = context.step.directory
     parquet = None if options["parquet"] is None else resolved(options["parquet"], directory)
-    reports = analyse(source, top_max=options["top"], parquet=parquet)
+    reports = analyse_anew(source, top_max=options["top"], parquet=parquet)
     if options["html"] is not None:
         now_ms = round(time.time() * 1000)
         page = html_page(reports, description=source.description, written_ms=now_ms, top_max=options["top"])
@@ -74,7 +75,8 @@ ANALYZE = Step(
         Field(
             name="parquet",
             kind=Text("a path"),
-            doc="A directory, or a URI, that gets the counts as tables; it must not be there yet.",
+            doc="A directory, or a URI, that gets the counts as tables, in place of those of the run before; "
+            "there must be nothing else.",
         ),
         Field(name="top", kind=WholeNumber(1), default=10, doc="How many of the largest keys are named."),
     ),
