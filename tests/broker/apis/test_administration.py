@@ -255,6 +255,24 @@ def test_metadata_creates_what_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "key", "policy"),
+    [
+        ("__consumer_offsets", "offsets.topic.num.partitions", "compact"),
+        ("__transaction_state", "transaction.state.log.num.partitions", "compact"),
+        ("__penstock_logs", "server.log.topic.num.partitions", "delete"),
+    ],
+)
+def test_internal_topic_that_a_client_asks_for_first_is_as_brokers_make_it(
+    name: str, key: str, policy: str
+) -> None:
+    broker = MemoryBroker(**{key: "7", "num.partitions": "2", "default.replication.factor": "3"})
+    topic = ask(broker, name)
+    assert (topic.error_code, len(topic.partitions), topic.is_internal) == (0, 7, True)
+    assert len(topic.partitions[0].replica_nodes) == 1  # as many as there are brokers
+    assert broker.image.topic_configs(name)["cleanup.policy"] == policy
+
+
+@pytest.mark.parametrize(
     ("flags", "may_create"), [({"auto.create.topics.enable": "false"}, True), ({}, False)]
 )
 def test_metadata_creates_nothing_unless_both_sides_allow_it(flags: dict[str, str], may_create: bool) -> None:

@@ -7,6 +7,8 @@ Behaviour
     - A name that is no topic is created, with the broker's defaults, if both the client and
       ``auto.create.topics.enable`` allow it; the answer already has the new topic. Otherwise it is
       UNKNOWN_TOPIC_OR_PARTITION, or INVALID_TOPIC_EXCEPTION if it never could be one.
+    - Internal topics are made as brokers make them, compacted and with all their partitions, whoever asks
+      for them first.
     - An unknown topic id is UNKNOWN_TOPIC_ID; an id before version 12 is INVALID_REQUEST.
     - A partition whose leader cannot be reached has LEADER_NOT_AVAILABLE, or LISTENER_NOT_FOUND when the
       leader is alive but not on the client's listener (since version 6).
@@ -18,13 +20,20 @@ Version notes
     topics by id; 13 an error for the whole answer.
 """
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from penstock.broker.apis import create_topics
+from penstock.broker.coordination.groups import offsets_topic
+from penstock.broker.coordination.internal_topic import InternalTopic, wanted_topic
+from penstock.broker.logging.log_settings import log_topic
+from penstock.broker.transaction_coordinator import transactions_topic
+from penstock.config.broker_config import BrokerConfig
 from penstock.config.listeners import PLAINTEXT
 from penstock.metadata.describe_topics import describe_topics, missing_topics
 from penstock.metadata.topic_creation import DEFAULT
 from penstock.model.error_codes import ErrorCode
+from penstock.model.names import LOGS_TOPIC, OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from penstock.wire.api_keys import ApiKey
 from penstock.wire.framing import RequestHeader, header_for
 from penstock.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -32,6 +41,12 @@ from penstock.wire.messages.metadata import MetadataRequest, MetadataResponse
 
 if TYPE_CHECKING:
     from penstock.broker.broker import Broker
+
+_INTERNAL: Mapping[str, Callable[[BrokerConfig], InternalTopic]] = {
+    OFFSETS_TOPIC: offsets_topic,
+    TRANSACTIONS_TOPIC: transactions_topic,
+    LOGS_TOPIC: log_topic,
+}
 
 
 async def handle(broker: "Broker", request: MetadataRequest, header: RequestHeader) -> MetadataResponse:
@@ -57,9 +72,7 @@ async def _create(broker: "Broker", names: list[str], header: RequestHeader) -> 
 
     That one exists by now is no failure: somebody else asked for it at the same moment.
     """
-    topics = tuple(
-        CreatableTopic(name=name, num_partitions=DEFAULT, replication_factor=DEFAULT) for name in names
-    )
+    topics = tuple(_wanted(broker, name) for name in names)
     response = await create_topics.handle(
         broker, CreateTopicsRequest(topics=topics), header_for(ApiKey.CREATE_TOPICS, header)
     )
@@ -68,3 +81,11 @@ async def _create(broker: "Broker", names: list[str], header: RequestHeader) -> 
         for result in response.topics
         if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
     }
+
+
+def _wanted(broker: "Broker", name: str) -> CreatableTopic:
+    """Offsets in a topic made by the defaults would be gone with its retention: it would not be compacted."""
+    internal = _INTERNAL.get(name)
+    if internal is not None:
+        return wanted_topic(broker.image, internal(broker.config))
+    return CreatableTopic(name=name, num_partitions=DEFAULT, replication_factor=DEFAULT)

@@ -33,18 +33,22 @@ def partition_count(image: ClusterImage, topic: InternalTopic) -> int:
     return topic.partition_count if known is None else len(known.partitions)
 
 
-async def ensure_exists(broker: "Broker", topic: InternalTopic) -> None:
-    """Make the topic unless it is there; raises what stands in the way."""
-    if topic.name in broker.image.topics:
-        return
-    brokers = sum(not each.is_fenced for each in broker.image.brokers.values())
-    wanted = CreatableTopic(
+def wanted_topic(image: ClusterImage, topic: InternalTopic) -> CreatableTopic:
+    """The topic as a request asks for it, with as many replicas as there are brokers for now."""
+    brokers = sum(not each.is_fenced for each in image.brokers.values())
+    return CreatableTopic(
         name=topic.name,
         num_partitions=topic.partition_count,
         replication_factor=max(1, min(topic.replication_factor, brokers)),
         configs=tuple(CreatableTopicConfig(name=name, value=text) for name, text in topic.configs.items()),
     )
-    request = CreateTopicsRequest(topics=(wanted,))
+
+
+async def ensure_exists(broker: "Broker", topic: InternalTopic) -> None:
+    """Make the topic unless it is there; raises what stands in the way."""
+    if topic.name in broker.image.topics:
+        return
+    request = CreateTopicsRequest(topics=(wanted_topic(broker.image, topic),))
     header = header_for(ApiKey.CREATE_TOPICS)
     (result,) = (await create_topics.handle(broker, request, header)).topics
     if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
