@@ -273,6 +273,37 @@ def test_deleted_records_are_gone_and_readers_move_on(
     assert error_code(failure.value) == KafkaError.OFFSET_OUT_OF_RANGE
 
 
+@pytest.mark.parametrize(
+    ("policy", "refusal"), [("compact", KafkaError.POLICY_VIOLATION), ("compact,delete", None)]
+)
+def test_records_of_a_compacted_topic_are_deleted_only_if_retention_deletes_too(
+    bootstrap: str, admin: AdminClient, unique: UniqueName, policy: str, refusal: int | None
+) -> None:
+    topic = create_topic(admin, unique(), config={"cleanup.policy": policy})
+    send(make_producer(bootstrap), topic, [{"key": b"a", "value": b"1"}])
+    assert why_not_deleted(admin, TopicPartition(topic, 0, 1)) == refusal
+
+
+def test_records_of_internal_topics_are_not_deleted(
+    bootstrap: str, admin: AdminClient, unique: UniqueName
+) -> None:
+    topic = create_topic(admin, unique())
+    with consumer(bootstrap) as client:  # Whoever commits first has the topic of offsets made.
+        client.commit(offsets=[TopicPartition(topic, 0, 1)], asynchronous=False)
+    offsets = TopicPartition("__consumer_offsets", 0, 0)
+    assert why_not_deleted(admin, offsets) == KafkaError.TOPIC_EXCEPTION
+
+
+def why_not_deleted(admin: AdminClient, before: TopicPartition) -> int | None:
+    """The code with which deleting records was refused."""
+    (deleted,) = admin.delete_records([before]).values()
+    try:
+        deleted.result(REQUEST_SECONDS)
+    except KafkaException as failure:
+        return error_code(failure)
+    return None
+
+
 def test_topic_made_again_starts_empty(bootstrap: str, admin: AdminClient, unique: UniqueName) -> None:
     topic = create_topic(admin, unique())
     send(make_producer(bootstrap), topic, [{"value": b"old"}] * 5)
