@@ -52,7 +52,9 @@ def _is_cordoned(broker: "Broker") -> bool:
 def _wanted(broker: "Broker", request: DescribeLogDirsRequest) -> dict[str, list[Partition]]:
     if request.topics is None:
         return broker.replicas.all_by_topic()
-    wanted = {topic.topic: set(topic.partitions) for topic in request.topics}
+    wanted: dict[str, set[int]] = {}
+    for topic in request.topics:  # which may name a topic several times
+        wanted.setdefault(topic.topic, set()).update(topic.partitions)
     return {
         name: [partition for partition in partitions if partition.index in wanted[name]]
         for name, partitions in broker.replicas.all_by_topic().items()
