@@ -1,4 +1,4 @@
-"""Names people give to topics, and which of them are allowed."""
+"""Names people give to topics and headers, and which of them are allowed."""
 
 import re
 
@@ -35,6 +35,23 @@ def check_topic_name(name: str) -> None:
 def metric_name(name: str) -> str:
     """What metrics make of a topic's name: '.' and '_' are the same there."""
     return name.replace(".", "_")
+
+
+def is_header_name(name: object) -> bool:
+    """Whether a record may have a header of this name: text, of which UTF-8 can write all.
+
+    librdkafka's binding kills its process over half a character of UTF-16, as JSON may bring one; it makes a
+    text of anything else, such as None, and cuts a name at a zero.
+    """
+    return isinstance(name, str) and "\0" not in name and (name.isascii() or _is_encodable(name))
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _invalid(message: str) -> ApiError:

@@ -55,6 +55,25 @@ def test_record_is_stored_as_it_was_sent(broker: str, topic: str) -> None:
     assert (second.key, second.value, second.headers) == (b"", b"", (("b", b"3"),))
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("\ud800", b"kills librdkafka's binding")],
+        {"\ud800": b"so does this"},
+        [("a\0b", b"would be cut")],
+        [(None, b"would be called None")],
+        [(b"a", b"would be called b'a'")],
+        "abc",
+    ],
+)
+def test_headers_whose_names_are_no_text_are_refused(broker: str, topic: str, headers: Any) -> None:
+    with (
+        Producer(bootstrap_servers=broker) as producer,
+        pytest.raises(ConfigurationError, match=r"headers=.* must be pairs of a name"),
+    ):
+        producer.send(topic, b"v", headers=headers)
+
+
 def test_send_batch_returns_offsets_in_order(broker: str, make_topic: MakeTopic) -> None:
     topic = make_topic(2)
     records: list[Any] = [Record(topic, b"a", partition=0), (topic, b"b", b"key", None, 1)]

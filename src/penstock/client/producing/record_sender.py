@@ -16,9 +16,10 @@ from penstock.client.partitioners import Partitioner, PartitionerFunction
 from penstock.client.producing.left_open import OPEN
 from penstock.client.producing.metrics import ProducerMetrics, Statistics
 from penstock.client.producing.partition_counts import PartitionCounts
-from penstock.client.producing.record import Record
+from penstock.client.producing.record import Headers, Record
 from penstock.client.serializers import Serializer, bytes_serializer
 from penstock.client.trouble import Trouble, logger
+from penstock.model.names import is_header_name
 
 POLL_EVERY = 256
 """A busy sender fetches acknowledgements after so many records."""
@@ -163,9 +164,7 @@ class RecordSender:
 def _extras(record: Record) -> dict[str, Any]:
     extras: dict[str, Any] = {}
     if record.headers is not None:
-        extras["headers"] = (
-            dict(record.headers) if isinstance(record.headers, Mapping) else list(record.headers)
-        )
+        extras["headers"] = _header_pairs(record.headers)
     if record.timestamp_ms is not None:
         if not isinstance(record.timestamp_ms, int) or record.timestamp_ms < 1:
             raise refusal(
@@ -173,6 +172,16 @@ def _extras(record: Record) -> dict[str, Any]:
             )
         extras["timestamp"] = record.timestamp_ms
     return extras
+
+
+def _header_pairs(headers: Headers) -> list[Any]:
+    """A list of its own for the binding, which does not survive every name."""
+    pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+    for pair in pairs:
+        name = pair[0] if isinstance(pair, tuple) and pair else None
+        if not is_header_name(name):
+            raise refusal("headers", headers, "pairs of a name, which is text without zeros, and a value")
+    return pairs
 
 
 def _partition_function(config: ProducerConfig) -> PartitionerFunction | None:

@@ -47,9 +47,9 @@ def encode(data: Any, form: Format, *, what: str) -> bytes | None:
         return None
     match form:
         case Format.JSON:
-            return _json_bytes(data)
+            return _json_bytes(data, what)
         case Format.AUTO:
-            return _text_bytes(data, what) if isinstance(data, str) else _json_bytes(data)
+            return _text_bytes(data, what) if isinstance(data, str) else _json_bytes(data, what)
         case Format.STRING:
             return _text_bytes(data, what)
         case Format.BINARY:
@@ -73,11 +73,13 @@ def dump(data: Any) -> bytes:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def _json_bytes(data: Any) -> bytes:
+def _json_bytes(data: Any, what: str) -> bytes:
     try:
         return json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, UnicodeEncodeError):
+    except UnicodeEncodeError:
         return dump(data)
+    except ValueError as error:  # Python reads numbers that JSON does not have, such as NaN and 1e999.
+        raise _refusal(what, "JSON", data) from error
 
 
 def _text_bytes(data: Any, what: str) -> bytes:
@@ -99,7 +101,7 @@ def _binary_bytes(data: Any, what: str) -> bytes:
 
 
 def _refusal(what: str, wanted: str, data: Any) -> GatewayError:
-    return GatewayError(422, f"The {what} is no {wanted}: {dump(data)[:100].decode()}.")
+    return GatewayError(422, f"The {what} is no {wanted}: {json.dumps(data)[:100]}.")
 
 
 def _tell(data: bytes | None, form: Format, *, first: tuple[Format, ...], decode: Decoder | None) -> Told:

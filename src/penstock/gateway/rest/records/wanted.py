@@ -39,7 +39,10 @@ class WantedRecord(BaseModel):
     def raw_headers(self) -> list[tuple[str, bytes | None]]:
         """Names and bytes."""
         if isinstance(self.headers, dict):
-            return [(name, None if text is None else text.encode()) for name, text in self.headers.items()]
+            return [
+                (name, encode(text, Format.STRING, what=f"header {name[:100]!r}"))
+                for name, text in self.headers.items()
+            ]
         return [
             (each.name, encode(each.value, each.format, what=f"header {each.name[:100]!r}"))
             for each in self.headers
