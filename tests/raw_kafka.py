@@ -76,6 +76,7 @@ class Record:
     key: bytes | None = None
     timestamp_delta: int = 0
     offset_delta: int | None = None
+    headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +99,14 @@ class BatchFields:
 
 
 def encode_record(record: Record, index: int) -> bytes:
-    """The bytes of one record, without headers."""
+    """The bytes of one record."""
     offset_delta = index if record.offset_delta is None else record.offset_delta
     body = b"\0" + zigzag(record.timestamp_delta) + zigzag(offset_delta)
     for part in (record.key, record.value):
         body += zigzag(-1) if part is None else zigzag(len(part)) + part
-    body += zigzag(0)
+    body += zigzag(len(record.headers))
+    for header in record.headers:
+        body += b"".join(zigzag(len(part)) + part for part in header)
     return zigzag(len(body)) + body
 
 

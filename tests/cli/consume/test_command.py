@@ -17,6 +17,9 @@ from confluent_kafka import Producer
 from tests.broker_process import penstock_command
 from tests.cli.terminal import COMMAND_SECONDS_MAX, Terminal
 from tests.conftest import UniqueName
+from tests.raw_kafka import Connection as RawConnection
+from tests.raw_kafka import Record as RawRecord
+from tests.raw_kafka import build_batch
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +37,22 @@ def test_consume_json_holds_every_field(terminal: Terminal, topic: str) -> None:
         "value": "v",
         "headers": [{"name": "h", "value": "x"}],
     }
+
+
+def test_record_with_a_header_whose_name_is_no_text_is_shown_without_headers(
+    terminal: Terminal, topic: str, bootstrap: str
+) -> None:
+    batch = build_batch([RawRecord(value=b"odd", headers=((b"\xff", b"1"),)), RawRecord(value=b"next")])
+    with RawConnection(bootstrap) as connection:
+        connection.produce(topic, 0, batch)
+
+    lines = terminal.must("consume", topic, "--from-beginning", "-e", "--json").output.splitlines()
+    assert [(each["value"], each["headers"]) for each in map(json.loads, lines)] == [
+        ("odd", None),
+        ("next", []),
+    ]
+    shown = terminal.must("consume", topic, "--from-beginning", "-e", "--headers").output
+    assert shown == "(names that are not UTF-8)\todd\n\tnext\n"
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,12 @@ def compile_format(text: str, *, show_value: Formatter | None = None) -> Formatt
 
 
 def json_fields(message: "Message") -> dict[str, Any]:
-    """The record as JSON values; bytes that are not UTF-8 appear as base64 under ``<name>_base64``."""
+    """The record as JSON values; bytes that are not UTF-8 appear as base64 under ``<name>_base64``.
+
+    Headers are null where one has such a name: of these nothing can be told.
+    """
     timestamp_type, timestamp = message.timestamp()
+    headers = _readable_headers(message)
     return {
         "topic": message.topic(),
         "partition": message.partition(),
@@ -45,9 +49,9 @@ def json_fields(message: "Message") -> dict[str, Any]:
         "timestamp": timestamp if timestamp_type else None,
         **text_or_base64("key", message.key()),
         **text_or_base64("value", message.value()),
-        "headers": [
-            {"name": name, **text_or_base64("value", value)} for name, value in message.headers() or []
-        ],
+        "headers": None
+        if headers is None
+        else [{"name": name, **text_or_base64("value", value)} for name, value in headers],
     }
 
 
@@ -75,8 +79,23 @@ def _unescape(match: re.Match[bytes]) -> bytes:
 
 
 def _headers(message: "Message") -> bytes:
-    pairs = message.headers() or []
+    pairs = _readable_headers(message)
+    if pairs is None:
+        return b"(names that are not UTF-8)"
     return b",".join(name.encode() + b"=" + (b"NULL" if value is None else value) for name, value in pairs)
+
+
+def _readable_headers(message: "Message") -> "list[tuple[str, bytes | None]] | None":
+    """The headers; None if a name is not UTF-8, over which librdkafka's binding loses all of them.
+
+    Brokers take any bytes for a name. One such record must not keep others from being read.
+    """
+    try:
+        return message.headers() or []
+    except (SystemError, UnicodeDecodeError) as error:
+        if isinstance(error, UnicodeDecodeError) or isinstance(error.__cause__, UnicodeDecodeError):
+            return None
+        raise
 
 
 def _size(data: bytes | None) -> bytes:
