@@ -131,6 +131,16 @@ def test_version_json_holds_the_number(penstock: Penstock) -> None:
         (["topic", "alter", "t"], "nothing to alter"),
         (["topic", "create", "t", "-c", "retention.ms"], "not of the form KEY=VALUE"),
         (["topic", "list", "--bootstrap-server", "nowhere"], "not of the form HOST:PORT"),
+        (["topic", "list", "--bootstrap-server", "127.0.0.1:99999"], "not of the form HOST:PORT"),
+        (["topic", "create", "t", "-p", "99999999999"], "should be less than or equal to"),
+        (["topic", "create", "t", "-r", "99999999999"], "should be less than or equal to"),
+        (["topic", "alter", "t", "-p", "99999999999"], "should be less than or equal to"),
+        (["topic", "add-partitions", "t", "--to", "99999999999"], "should be less than or equal to"),
+        (["produce", "t", "--partition", "99999999999"], "should be less than or equal to"),
+        (["produce", "t", "-H", "\udcff=bytes that are no text"], "is no name of a header"),
+        (["consume", "t", "-o", "99999999999999999999"], "larger than any offset"),
+        (["consume", "t", "-o", "@-5"], "is no time like"),
+        (["consume", "t", "--since", "@99999999999999999999"], "is no time like"),
         (["group", "list", "--state", "fine"], "'fine' is not one of"),
         (["group", "list", "--bootstrap-server", "nowhere"], "not of the form HOST:PORT"),
         (["group", "reset-offsets", "g", "--all-topics"], "Give exactly one of --to-earliest"),
@@ -217,6 +227,17 @@ def test_broker_that_is_not_there_exits_with_1_and_a_hint(
     error, hint = answer.errors.splitlines()
     assert error == f"Error: No broker answers at 127.0.0.1:{closed_port}: connection refused."
     assert "penstock serve" in hint
+
+
+@pytest.mark.parametrize("words", [["topic", "list"], ["group", "list"]], ids=" ".join)
+def test_host_that_no_name_can_be_is_told_like_one_that_is_not_there(
+    penstock: Penstock, words: list[str]
+) -> None:
+    answer = penstock(*words, "--bootstrap-server", f"{'a' * 70}:9092")
+
+    assert answer.code == 1
+    error, _ = answer.errors.splitlines()
+    assert error == f"Error: No broker answers at {'a' * 70}:9092: there is no such name."
 
 
 # As processes.

@@ -1,9 +1,15 @@
-"""Points in time and stretches of it, as people type them; inside they are milliseconds."""
+"""Points in time and stretches of it, as people type them; inside they are milliseconds.
+
+No moment lies before 1970: Kafka has special meanings for timestamps below zero, and no records that old.
+"""
 
 import re
 from datetime import UTC, datetime
 
 from penstock.model.errors import UsageError
+
+_LATEST_MS = 253_402_300_799_999
+"""The end of the year 9999, the last that ISO 8601 can say; larger numbers would not fit into a request."""
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SHORT = re.compile(r"(?:\d+(?:ms|[smhdw]))+")
@@ -26,7 +32,7 @@ def parse_duration(text: str, *, option: str) -> int:
 
 def parse_instant(text: str, *, option: str) -> int:
     """Milliseconds since 1970 of an ISO 8601 date and time (UTC unless it names a zone), or of ``@MS``."""
-    if text.startswith("@") and text[1:].isdecimal():
+    if text.startswith("@") and text[1:].isdecimal() and int(text[1:]) <= _LATEST_MS:
         return int(text[1:])
     try:
         instant = datetime.fromisoformat(text)
@@ -36,13 +42,18 @@ def parse_instant(text: str, *, option: str) -> int:
             "or @1769846400000."
         ) from None
     aware = instant if instant.tzinfo is not None else instant.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
+    return max(0, round(aware.timestamp() * 1000))
+
+
+def before(now_ms: int, duration_ms: int) -> int:
+    """The moment so long ago."""
+    return max(0, now_ms - duration_ms)
 
 
 def parse_past(text: str, *, option: str, now_ms: int) -> int:
     """Milliseconds since 1970 of ``10m`` (so long before now) or of anything that ``parse_instant`` takes."""
     if is_past_duration(text):
-        return now_ms - parse_duration(text, option=option)
+        return before(now_ms, parse_duration(text, option=option))
     try:
         return parse_instant(text, option=option)
     except UsageError as error:

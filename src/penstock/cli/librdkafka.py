@@ -22,6 +22,8 @@ ANSWER_SECONDS_MAX = 15.0
 START_ONE = "Start one with `penstock serve`, or name another with --bootstrap-server HOST:PORT."
 """The hint when nobody answers."""
 
+PORT_MAX = 65_535
+
 _KNOCK_SECONDS_MAX = 3.0
 
 _HINTS: Mapping[str, str] = {
@@ -47,6 +49,8 @@ def require_reachable(bootstrap_server: str) -> None:
             socket.create_connection(address, timeout=_KNOCK_SECONDS_MAX).close()
         except OSError as error:
             problem = error.strerror or str(error)
+        except UnicodeError:  # Raised before anybody is asked: no name of the network looks like this.
+            problem = "there is no such name"
         else:
             return
     raise CommandFailed(f"No broker answers at {bootstrap_server}: {problem.lower()}.", hint=START_ONE)
@@ -59,7 +63,7 @@ def bootstrap_addresses(text: str) -> list[tuple[str, int]]:
 
 def _address(text: str) -> tuple[str, int]:
     host, separator, port = text.rpartition(":")
-    if not separator or not host or not port.isdecimal():
+    if not separator or not host or not port.isdecimal() or not 0 < int(port) <= PORT_MAX:
         raise UsageError(f"--bootstrap-server {text!r} is not of the form HOST:PORT.")
     return host.strip("[]"), int(port)
 

@@ -84,6 +84,8 @@ class Connection:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise UnreachableError(f"No broker answers at {address}: {reason}.") from error
+        except UnicodeError as error:  # Before anybody is asked: no name of the network looks like this.
+            raise UnreachableError(f"No broker answers at {address}: there is no such name.") from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             self._versions = self._agree()

@@ -15,6 +15,7 @@ from penstock.wire_client.groups.reset_target import Reference, Target
         ({"--to-current": True}, Target(Reference.CURRENT)),
         ({"--to-datetime": "1970-01-01T00:00:01"}, Target(Reference.TIMESTAMP, 1_000)),
         ({"--by-duration": "10s"}, Target(Reference.TIMESTAMP, 90_000)),
+        ({"--by-duration": "1d"}, Target(Reference.TIMESTAMP, 0)),  # nothing was written before 1970
         ({"--shift-by": -5}, Target(Reference.SHIFT, -5)),
         ({"--shift-by": 0}, Target(Reference.SHIFT, 0)),
         ({"--to-offset": 0}, Target(Reference.OFFSET, 0)),

@@ -7,7 +7,9 @@ the command started, and no record written after it is missed.
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.cli.durations import parse_instant
 from penstock.cli.librdkafka import ANSWER_SECONDS_MAX, ask
+from penstock.config.definition import LONG_MAX
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +45,9 @@ def parse_start(text: str | None, *, from_beginning: bool) -> Start:
     except ValueError:
         raise UsageError(f"--offset {text!r} is none of: N, -N, @MILLISECONDS, 'beginning', 'end'.") from None
     if text.startswith("@"):
-        return Start(Reference.TIMESTAMP, number)
+        return Start(Reference.TIMESTAMP, parse_instant(text, option="--offset"))
+    if number > LONG_MAX:
+        raise UsageError(f"--offset {text} is larger than any offset, which is {LONG_MAX} at most.")
     return Start(Reference.END, -number) if text.startswith("-") else Start(Reference.OFFSET, number)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from penstock.cli.durations import parse_duration, parse_instant
+from penstock.cli.durations import before, parse_duration, parse_instant
 from penstock.model.errors import UsageError
 from penstock.wire_client.groups.reset_target import Reference, Target
 
@@ -37,7 +37,7 @@ def parse_target(given: Mapping[str, str | int | bool | None], *, now_ms: int) -
         case "--to-datetime":
             return Target(Reference.TIMESTAMP, parse_instant(str(value), option=name))
         case "--by-duration":
-            return Target(Reference.TIMESTAMP, now_ms - parse_duration(str(value), option=name))
+            return Target(Reference.TIMESTAMP, before(now_ms, parse_duration(str(value), option=name)))
         case "--shift-by":
             return Target(Reference.SHIFT, int(str(value)))
         case _:

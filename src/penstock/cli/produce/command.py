@@ -4,6 +4,7 @@ Acknowledged by all replicas unless told otherwise, and then idempotent, so that
 does not write a line twice.
 """
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -16,13 +17,22 @@ import typer
 from penstock.cli.librdkafka import client_settings, require_reachable
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples
 from penstock.cli.produce.input_lines import Line, input_lines, total_size
-from penstock.cli.produce.line_record import ANY_PARTITION, Defaults, Parser, json_parser, text_parser
+from penstock.cli.produce.line_record import (
+    ANY_PARTITION,
+    Defaults,
+    Headers,
+    Parser,
+    json_parser,
+    text_parser,
+)
 from penstock.cli.produce.sender import RecordSender
 from penstock.cli.progress import advancing
 from penstock.cli.record_choices import Acks, Compression
 from penstock.cli.sizes import format_bytes
 from penstock.cli.words import key_values
+from penstock.config.definition import INT_MAX
 from penstock.model.errors import UsageError
+from penstock.model.names import is_header_name
 
 
 def attach(app: typer.Typer) -> None:
@@ -62,7 +72,7 @@ def produce(  # noqa: PLR0913 - typer wants one argument per option
         typer.Option("-H", "--header", metavar="NAME=VALUE", help="A header of every record; repeatable."),
     ] = None,
     partition: Annotated[
-        int, typer.Option("--partition", min=ANY_PARTITION, help="-1 spreads the records.")
+        int, typer.Option("--partition", min=ANY_PARTITION, max=INT_MAX, help="-1 spreads the records.")
     ] = ANY_PARTITION,
     acks: Annotated[Acks, typer.Option("--acks", help="Whose acknowledgement to wait for.")] = Acks.ALL,
     compression: Annotated[
@@ -75,8 +85,7 @@ def produce(  # noqa: PLR0913 - typer wants one argument per option
     as_json: Json = False,
 ) -> None:
     """Send each line of files or of standard input as one record; --json prints where each one went."""
-    headers = tuple((name, value.encode()) for name, value in key_values(header, option="--header").items())
-    defaults = Defaults(headers=headers, partition=partition)
+    defaults = Defaults(headers=_headers(header), partition=partition)
     parse = _parser(defaults, key_separator, json_lines=json_lines, tombstones=tombstones)
     paths = files or []
     total = total_size(paths)
@@ -100,6 +109,15 @@ def produce(  # noqa: PLR0913 - typer wants one argument per option
             _print_summary(sender, topic, time.monotonic() - began)
     if complaint := sender.complaint():
         raise complaint
+
+
+def _headers(pairs: list[str] | None) -> Headers:
+    """The headers of every record; a value goes out as the bytes that were typed."""
+    headers = key_values(pairs, option="--header")
+    for name in headers:
+        if not is_header_name(name):
+            raise UsageError(f"--header {name!r} is no name of a header: it must be text.")
+    return tuple((name, os.fsencode(value)) for name, value in headers.items())
 
 
 def _parser(defaults: Defaults, key_separator: str | None, *, json_lines: bool, tombstones: bool) -> Parser:

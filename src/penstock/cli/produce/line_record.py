@@ -13,6 +13,8 @@ from typing import Any
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.produce.input_lines import Line
+from penstock.config.definition import INT_MAX, LONG_MAX
+from penstock.model.names import is_header_name
 
 ANY_PARTITION = -1
 
@@ -89,19 +91,19 @@ def _from_json(fields: Any, defaults: Defaults) -> LineRecord:
         raise ValueError("it is no object")
     if unknown := sorted(fields.keys() - _KNOWN):
         raise ValueError(f"nothing is called {unknown[0]!r}")
-    partition = _number(fields, "partition")
+    partition = _number(fields, "partition", largest=INT_MAX)
     return LineRecord(
         key=_content(fields, "key"),
         value=_content(fields, "value"),
         headers=defaults.headers + _headers(fields.get("headers")),
         partition=defaults.partition if partition is None else partition,
-        timestamp_ms=_number(fields, "timestamp"),
+        timestamp_ms=_number(fields, "timestamp", largest=LONG_MAX),
     )
 
 
 def _content(fields: Mapping[str, Any], name: str) -> bytes | None:
     if f"{name}_base64" in fields:
-        return b64decode(fields[f"{name}_base64"], validate=True)
+        return _from_base64(fields[f"{name}_base64"])
     content = fields.get(name)
     if content is None:
         return None
@@ -110,16 +112,30 @@ def _content(fields: Mapping[str, Any], name: str) -> bytes | None:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _number(fields: Mapping[str, Any], name: str) -> int | None:
+def _from_base64(text: Any) -> bytes:
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r} is no base64")
+    return b64decode(text, validate=True)
+
+
+def _number(fields: Mapping[str, Any], name: str, *, largest: int) -> int | None:
     number = fields.get(name)
     if number is None:
         return None
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise ValueError(f"{name} {number!r} is no number from 0")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= largest:
+        raise ValueError(f"{name} {number!r} is no number from 0 to {largest}")
     return number
 
 
 def _headers(headers: Any) -> Headers:
+    pairs = _header_pairs(headers)
+    for name, _ in pairs:
+        if not is_header_name(name):
+            raise ValueError(f"{name!r} is no name of a header")
+    return pairs
+
+
+def _header_pairs(headers: Any) -> Headers:
     if headers is None:
         return ()
     if isinstance(headers, dict):

@@ -28,6 +28,11 @@ Configs = Annotated[
     typer.Option("--config", "-c", metavar="KEY=VALUE", help="A topic setting; may be given several times."),
 ]
 
+PARTITIONS_MAX = 1_000_000
+"""More than any cluster has in all, and few enough for every protocol field on the way."""
+
+REPLICAS_MAX = 32_767
+
 topic_app = new_app("Create, list, describe, alter and delete topics.")
 
 
@@ -46,10 +51,16 @@ def attach(app: typer.Typer) -> None:
 def create(
     names: Names,
     partitions: Annotated[
-        int, typer.Option("--partitions", "-p", min=-1, help="How many; -1 leaves it to the broker.")
+        int,
+        typer.Option(
+            "--partitions", "-p", min=-1, max=PARTITIONS_MAX, help="How many; -1 leaves it to the broker."
+        ),
     ] = -1,
     replication_factor: Annotated[
-        int, typer.Option("--replication-factor", "-r", min=-1, help="Copies; -1 leaves it to the broker.")
+        int,
+        typer.Option(
+            "--replication-factor", "-r", min=-1, max=REPLICAS_MAX, help="Copies; -1 leaves it to the broker."
+        ),
     ] = -1,
     config: Configs = None,
     if_not_exists: Annotated[
@@ -121,7 +132,10 @@ def describe(
 def alter(
     name: Name,
     partitions: Annotated[
-        int | None, typer.Option("--partitions", "-p", min=1, help="The new number; it can only grow.")
+        int | None,
+        typer.Option(
+            "--partitions", "-p", min=1, max=PARTITIONS_MAX, help="The new number; it can only grow."
+        ),
     ] = None,
     config: Configs = None,
     delete_config: Annotated[
@@ -155,8 +169,10 @@ def alter(
 )
 def add_partitions(
     name: Name,
-    to: Annotated[int | None, typer.Option("--to", min=1, help="How many it is to have.")] = None,
-    by: Annotated[int | None, typer.Option("--by", min=1, help="How many more.")] = None,
+    to: Annotated[
+        int | None, typer.Option("--to", min=1, max=PARTITIONS_MAX, help="How many it is to have.")
+    ] = None,
+    by: Annotated[int | None, typer.Option("--by", min=1, max=PARTITIONS_MAX, help="How many more.")] = None,
     bootstrap_server: BootstrapServer = DEFAULT_BOOTSTRAP_SERVER,
     as_json: Json = False,
 ) -> None:

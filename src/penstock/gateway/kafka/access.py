@@ -13,7 +13,7 @@ from penstock.client import Admin, Consumer, IsolationLevel, Producer
 from penstock.gateway.kafka.known_topics import KnownTopics
 from penstock.gateway.kafka.lent_cluster import CLIENT_ID, LentCluster
 from penstock.gateway.kafka.pool import Pool
-from penstock.gateway.settings import GatewaySettings
+from penstock.gateway.settings import PORT_MAX, GatewaySettings
 from penstock.model.errors import UsageError
 from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Address, Connection
@@ -121,6 +121,6 @@ def bootstrap_addresses(text: str) -> list[Address]:
 
 def _address(text: str) -> Address:
     host, separator, port = text.rpartition(":")
-    if not separator or not host or not port.isdecimal():
+    if not separator or not host or not port.isdecimal() or not 0 < int(port) <= PORT_MAX:
         raise UsageError(f"The address {text!r} is not of the form HOST:PORT.")
     return Address(host.strip("[]"), int(port))
