@@ -46,6 +46,34 @@ def test_other_settings_are_kept_beside_the_level(ask: Asker, unique: UniqueName
     assert "compatibilityGroup" not in ask("GET", f"/config/{subject}").body
 
 
+@pytest.mark.parametrize(
+    ("settings", "code"),
+    [
+        ({"defaultMetadata": 5}, 42201),
+        ({"overrideMetadata": {"tags": 5}}, 42201),
+        ({"defaultRuleSet": {"domainRules": [5]}}, 42210),
+        ({"overrideRuleSet": []}, 42210),
+        ({"compatibilityGroup": ["major"]}, 422),
+        ({"validateFields": "yes"}, 422),
+    ],
+)
+def test_settings_that_would_keep_everybody_from_registering_are_refused(
+    ask: Asker, unique: UniqueName, settings: dict[str, object], code: int
+) -> None:
+    subject = unique("s")
+    assert ask("PUT", f"/config/{subject}", settings).code == code
+    assert ask.register(subject, FIRST).status == 200
+
+
+def test_highest_id_that_clients_can_write_is_the_last(ask_alone: Asker) -> None:
+    ask = ask_alone
+    ask("PUT", "/mode/imported", {"mode": "IMPORT"})
+    assert ask.register("imported", FIRST, id=2**31 - 1).body["id"] == 2**31 - 1
+    refused = ask.register("new", UNREADABLE)
+    assert (refused.code, "the last that there can be" in refused.body["message"]) == (42201, True)
+    assert ask.register(":.other:new", UNREADABLE).body["id"] == 1
+
+
 def test_alias_leads_to_another_subject(ask: Asker, unique: UniqueName) -> None:
     subject, alias = unique("s"), unique("alias")
     registered = ask.register(subject, FIRST).body

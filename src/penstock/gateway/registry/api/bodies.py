@@ -1,20 +1,16 @@
 """Bodies of requests and answers, under the names that the registry's clients know."""
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from penstock.gateway.registry.decisions.requests import SchemaRequest
-from penstock.gateway.registry.errors import invalid_rule_set, invalid_schema
+from penstock.gateway.registry.decisions.well_formed import NUMBER_MAX, require_metadata, require_rules
 from penstock.gateway.registry.parsed_schemas import parse_stored
 from penstock.gateway.registry.state import RegistryState
 from penstock.gateway.registry.topic.records import reference_body
 from penstock.gateway.registry.values.stored_schema import StoredSchema
 from penstock.schemas import Reference, formatted_text
-
-_RULE_LISTS = ("migrationRules", "domainRules", "encodingRules")
 
 
 class ReferenceBody(BaseModel):
@@ -22,7 +18,7 @@ class ReferenceBody(BaseModel):
 
     name: str
     subject: str
-    version: int
+    version: int = Field(le=NUMBER_MAX)
 
 
 class SchemaBody(BaseModel):
@@ -37,14 +33,13 @@ class SchemaBody(BaseModel):
     references: list[ReferenceBody] | None = None
     metadata: dict[str, Any] | None = None
     rule_set: dict[str, Any] | None = Field(default=None, alias="ruleSet")
-    version: int | None = None
-    schema_id: int | None = Field(default=None, alias="id")
+    version: int | None = Field(default=None, le=NUMBER_MAX)
+    schema_id: int | None = Field(default=None, alias="id", le=NUMBER_MAX)
 
     def request(self) -> SchemaRequest:
-        """The request that it is; refuses rules without names and what is not text."""
-        _require_rules(self.rule_set)
-        _require_text(self.metadata)
-        _require_text(self.rule_set)
+        """The request that it is; refuses metadata and rules that are none."""
+        require_metadata(self.metadata)
+        require_rules(self.rule_set)
         return SchemaRequest(
             text=self.text,
             kind=self.kind or "AVRO",
@@ -94,20 +89,3 @@ def content_body(state: RegistryState, schema: StoredSchema, *, form: str = "") 
 def formatted(state: RegistryState, schema: StoredSchema, form: str) -> str:
     """A schema's text in another form, if one is asked for."""
     return formatted_text(parse_stored(state, schema), form) if form else schema.text
-
-
-def _require_rules(rule_set: Mapping[str, Any] | None) -> None:
-    names: set[str] = set()
-    for rule in (rule for key in _RULE_LISTS for rule in (rule_set or {}).get(key) or ()):
-        if not isinstance(rule, dict) or not rule.get("name") or not rule.get("type"):
-            raise invalid_rule_set("Every rule needs a name and a type.")
-        if rule["name"] in names:
-            raise invalid_rule_set(f"Found rule with duplicate name '{rule['name']}'.")
-        names.add(rule["name"])
-
-
-def _require_text(labels: Mapping[str, Any] | None) -> None:
-    try:
-        json.dumps(labels, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise invalid_schema(f"Metadata and rules must be text: {error}.") from error

@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.routing import APIRoute
 
+from penstock.gateway.registry.decisions.well_formed import NUMBER_MAX
 from penstock.gateway.registry.errors import invalid_subject, invalid_version
 from penstock.gateway.registry.registry import SchemaRegistry
 from penstock.gateway.registry.state import RegistryState
@@ -19,7 +20,6 @@ from penstock.gateway.registry.values.subject_names import (
 
 MEDIA_TYPE = "application/vnd.schemaregistry.v1+json"
 LATEST = "latest"
-VERSION_MAX = 2**31 - 1
 
 Item = TypeVar("Item")
 
@@ -64,7 +64,7 @@ def version_number(text: str) -> int | None:
     """The version in a path; None for the latest. Refuses anything else (42202)."""
     if text in (LATEST, "-1"):
         return None
-    if not text.isdecimal() or not text.isascii() or not 1 <= int(text) <= VERSION_MAX:
+    if not text.isdecimal() or not text.isascii() or not 1 <= int(text) <= NUMBER_MAX:
         raise invalid_version(text)
     return int(text)
 

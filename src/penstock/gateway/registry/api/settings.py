@@ -13,6 +13,7 @@ from penstock.gateway.registry.decisions.configuring import (
     decide_set_config,
     decide_set_mode,
 )
+from penstock.gateway.registry.decisions.well_formed import require_config
 from penstock.gateway.registry.errors import config_not_found, invalid_level, invalid_mode, mode_not_found
 from penstock.gateway.registry.registry import SchemaRegistry
 from penstock.gateway.registry.state import LEVEL
@@ -42,9 +43,10 @@ class ConfigBody(BaseModel):
     alias_: str | None = Field(default=None, alias="alias")
 
     def changes(self) -> dict[str, Any]:
-        """The settings that are named, as they are kept."""
+        """The settings that are named, as they are kept; refuses those that could not be followed."""
         given = self.model_dump(by_alias=True, exclude_unset=True)
         changes = {key: value for key, value in given.items() if key in _KEPT}
+        require_config(changes)
         named = [given[key] for key in ("compatibility", LEVEL) if key in given]
         return changes | ({LEVEL: _level(named[0])} if named else {})
 

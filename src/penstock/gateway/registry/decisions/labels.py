@@ -6,11 +6,10 @@ Settings may give a default, which anything else goes before, and an override, w
 from collections.abc import Mapping
 from typing import Any
 
+from penstock.gateway.registry.decisions.well_formed import RULE_LISTS
 from penstock.gateway.registry.state import RegistryState
 
 Labels = Mapping[str, Any]
-
-_RULE_LISTS = ("migrationRules", "domainRules", "encodingRules")
 
 
 def inherited_metadata(state: RegistryState, subject: str, own: Labels | None) -> Labels | None:
@@ -44,7 +43,7 @@ def merge_rules(weak: Labels | None, strong: Labels | None) -> Labels | None:
     """Both, where a rule of ``strong`` replaces the one of that name."""
     if not weak or strong is None:
         return strong if strong is not None else weak
-    merged = {key: _merged_rules(weak.get(key), strong.get(key)) for key in _RULE_LISTS}
+    merged = {key: _merged_rules(weak.get(key), strong.get(key)) for key in RULE_LISTS}
     enable_at = strong.get("enableAt") or weak.get("enableAt")
     rules = {key: value for key, value in merged.items() if value}
     return rules | ({"enableAt": enable_at} if enable_at else {})

@@ -14,6 +14,7 @@ from penstock.gateway.registry.decisions.labels import inherited_metadata, inher
 from penstock.gateway.registry.decisions.lookup import find_same, pinned
 from penstock.gateway.registry.decisions.permission import require_import, require_read_write
 from penstock.gateway.registry.decisions.requests import SchemaRequest
+from penstock.gateway.registry.decisions.well_formed import NUMBER_MAX
 from penstock.gateway.registry.errors import id_does_not_match, incompatible, invalid_schema
 from penstock.gateway.registry.parsed_schemas import parse_new
 from penstock.gateway.registry.state import RegistryState
@@ -26,8 +27,6 @@ from penstock.gateway.registry.topic.records import (
 from penstock.gateway.registry.values.stored_schema import StoredSchema, guid_of
 from penstock.gateway.registry.values.subject_names import DEFAULT_CONTEXT, context_of
 from penstock.schemas import ParsedSchema, normalized
-
-VERSION_MAX = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,8 +148,8 @@ def _require_compatible(
 
 def _next_version(state: RegistryState, subject: str) -> int:
     version = max(state.subjects.get(subject, {}), default=0) + 1
-    if version > VERSION_MAX:
-        raise invalid_schema(f"Subject '{subject}' has version {VERSION_MAX}, the last that there can be.")
+    if version > NUMBER_MAX:
+        raise invalid_schema(f"Subject '{subject}' has version {NUMBER_MAX}, the last that there can be.")
     return version
 
 
@@ -162,7 +161,12 @@ def _id_for(state: RegistryState, subject: str, draft: _Draft) -> int:
         for each in state.guids.get(draft.guid, ())
         if each.context == context and each.kind == draft.parsed.kind
     ]
-    return same[0].schema_id if same else state.next_id(context)
+    if same:
+        return same[0].schema_id
+    schema_id = state.next_id(context)
+    if schema_id > NUMBER_MAX:
+        raise invalid_schema(f"Context '{context}' has given id {NUMBER_MAX}, the last that there can be.")
+    return schema_id
 
 
 def _decision(state: RegistryState, stored: StoredSchema) -> Decision[StoredSchema]:

@@ -11,6 +11,12 @@ from typing import Any
 from penstock.gateway.errors import GatewayError
 from penstock.gateway.registry.decisions.decision import Decide, Decision
 from penstock.gateway.registry.decisions.permission import require_writable
+from penstock.gateway.registry.decisions.well_formed import (
+    NUMBER_MAX,
+    require_config,
+    require_metadata,
+    require_rules,
+)
 from penstock.gateway.registry.errors import id_does_not_match, invalid_schema, invalid_subject
 from penstock.gateway.registry.parsed_schemas import parse_stored
 from penstock.gateway.registry.replay import apply
@@ -120,6 +126,8 @@ def _highest_ids(state: RegistryState, entry: Entry) -> TopicRecord | None:
     if entry["format"] != FORMAT:
         raise GatewayError(422, f"The file has format {entry['format']}; this program reads {FORMAT}.")
     theirs = {str(context): int(highest) for context, highest in entry["highestIds"].items()}
+    if any(highest > NUMBER_MAX for highest in theirs.values()):
+        raise GatewayError(422, f"No id is higher than {NUMBER_MAX}.")
     merged = {
         context: max(state.highest_ids.get(context, 0), theirs.get(context, 0))
         for context in sorted({*state.highest_ids, *theirs})
@@ -142,8 +150,12 @@ def _schema(state: RegistryState, entry: Entry) -> TopicRecord | None:
         raise invalid_schema(str(error)) from error
     if not is_valid(schema.subject) or is_context(schema.subject):
         raise invalid_subject(schema.subject)
-    if schema.version < 1 or schema.schema_id < 1:
-        raise invalid_schema(f"Version {schema.version} and id {schema.schema_id} must be at least 1.")
+    if not (1 <= schema.version <= NUMBER_MAX and 1 <= schema.schema_id <= NUMBER_MAX):
+        raise invalid_schema(
+            f"Version {schema.version} and id {schema.schema_id} must be from 1 to {NUMBER_MAX}."
+        )
+    require_metadata(schema.metadata)
+    require_rules(schema.rule_set)
     if state.version(schema.subject, schema.version) == schema:
         return None
     require_writable(state, schema.subject)
@@ -169,6 +181,8 @@ def _require_free(state: RegistryState, schema: StoredSchema) -> None:
 
 def _config(state: RegistryState, entry: Entry) -> TopicRecord | None:
     subject, config = entry["subject"], dict(entry["config"])
+    _require_scope(subject)
+    require_config(config)
     if state.configs.get(subject) == config:
         return None
     require_writable(state, subject)
@@ -177,4 +191,11 @@ def _config(state: RegistryState, entry: Entry) -> TopicRecord | None:
 
 def _mode(state: RegistryState, entry: Entry) -> TopicRecord | None:
     subject, mode = entry["subject"], Mode(entry["mode"])
+    _require_scope(subject)
     return None if state.modes.get(subject) is mode else mode_record(subject, mode.value)
+
+
+def _require_scope(subject: object) -> None:
+    """Settings belong to a subject or a context, or for None to the whole registry."""
+    if subject is not None and not (isinstance(subject, str) and is_valid(subject)):
+        raise invalid_subject(str(subject))
