@@ -86,6 +86,11 @@ def test_config_of_what_is_not_there_fails(terminal: Terminal, unique: UniqueNam
     assert unknown.code == 1
     assert "is called 'no.such.key'" in unknown.errors
 
+    mistyped = terminal.run("config", "unset", "topic", topic, "retention.msec")
+    assert (mistyped.code, mistyped.output) == (1, "")
+    assert f"Nothing of topic {topic} is called 'retention.msec'." in mistyped.errors
+    terminal.must("config", "unset", "topic", topic, "retention.ms")  # which nobody has set
+
 
 @pytest.mark.parametrize(
     ("words", "said"),

@@ -130,3 +130,24 @@ def test_topic_alter_to_fewer_partitions_fails(terminal: Terminal, unique: Uniqu
     answer = terminal.run("topic", "alter", name, "-p", "1")
     assert answer.code == 1
     assert "can only grow" in answer.errors
+
+
+def test_topic_alter_that_takes_back_what_no_topic_has_changes_nothing(
+    terminal: Terminal, topic: str
+) -> None:
+    mistyped = terminal.run(
+        "topic", "alter", topic, "-c", "retention.ms=7", "--delete-config", "segment.byte"
+    )
+    assert (mistyped.code, mistyped.output) == (1, "")
+    assert f"Nothing of topic {topic!r} is called 'segment.byte'." in mistyped.errors
+    (described,) = terminal.must("topic", "describe", topic, "--json").json()
+    assert described["configs"] == {}
+
+
+def test_topic_describe_of_one_that_is_named_twice_shows_it_once(terminal: Terminal, topic: str) -> None:
+    assert len(terminal.must("topic", "describe", topic, topic, "--json").json()) == 1
+
+
+def test_topic_add_partitions_beyond_what_clients_take_is_a_mistake(terminal: Terminal, topic: str) -> None:
+    answer = terminal.run("topic", "add-partitions", topic, "--by", "100000")
+    assert (answer.code, "the most is 100000" in answer.errors) == (2, True)

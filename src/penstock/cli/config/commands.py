@@ -1,5 +1,6 @@
 """``penstock config describe|set|unset``."""
 
+from collections.abc import Collection, Iterable
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from penstock.cli.failure import CommandFailed
 from penstock.cli.options import DEFAULT_BOOTSTRAP_SERVER, BootstrapServer, Json, examples, new_app
 from penstock.cli.output import print_json
 from penstock.cli.words import key_values
-from penstock.metadata.resources import ConfigResource
+from penstock.metadata.resources import ALL_BROKERS, ConfigResource
 from penstock.model.errors import UsageError
 
 KindArgument = Annotated[
@@ -65,13 +66,7 @@ def describe(
     with connected(bootstrap_server) as cluster:
         require_known(cluster, resource)
         found = describe_config(cluster, resource)
-    known = {config.name for config in found}
-    for wanted in key or []:
-        if wanted not in known:
-            raise CommandFailed(
-                f"Nothing of {resource_text(resource)} is called {wanted!r}.",
-                hint=f"See all names with `penstock config describe {resource_text(resource)}`.",
-            )
+    _require_names(resource, {config.name for config in found}, key or [])
     shown = [each for each in found if (not key or each.name in key) and (not changed or is_changed(each))]
     if as_json:
         print_json([config_as_json(each) for each in shown])
@@ -132,12 +127,16 @@ def _change(
     as_json: bool,
 ) -> None:
     from penstock.cli.wire_session import connected
-    from penstock.wire_client.configs import alter_configs
+    from penstock.wire_client.configs import alter_configs, describe_config
 
     if not changes:
         raise UsageError(f"Say which settings of {resource_text(resource)}.")
+    unset = [name for name, value in changes.items() if value is None]
     with connected(bootstrap_server) as cluster:
         require_known(cluster, resource)
+        if unset and resource != ALL_BROKERS:  # For which only those are told that are set.
+            # Brokers take back what was never set, whatever it is called, and say nothing.
+            _require_names(resource, {each.name for each in describe_config(cluster, resource)}, unset)
         alter_configs(cluster, {resource: changes}, validate_only=dry_run)
     if as_json:
         print_json({"resource": resource_text(resource), "changes": changes, "dry_run": dry_run})
@@ -145,3 +144,12 @@ def _change(
     for name, value in changes.items():
         what = "unset" if value is None else f"set to {value}"
         print(f"{resource_text(resource)}: {name} {'could be ' if dry_run else ''}{what}")
+
+
+def _require_names(resource: ConfigResource, known: Collection[str], names: Iterable[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise CommandFailed(
+                f"Nothing of {resource_text(resource)} is called {name!r}.",
+                hint=f"See all names with `penstock config describe {resource_text(resource)}`.",
+            )

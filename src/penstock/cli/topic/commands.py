@@ -1,6 +1,6 @@
 """``penstock topic create|list|describe|alter|add-partitions|delete``."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +14,7 @@ from penstock.cli.topic.description import (
     describe_topics,
     existing_topics,
     print_description,
+    topic_configs,
 )
 from penstock.cli.words import key_values
 from penstock.model.errors import UsageError
@@ -21,17 +22,24 @@ from penstock.model.errors import UsageError
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
 
-Name = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic's name.")]
-Names = Annotated[list[str], typer.Argument(metavar="TOPIC...", help="Names of topics.")]
+
+def _named(given: Any) -> Any:
+    """Refuse an empty name, as a variable leaves that was never set."""
+    if given == "" or (isinstance(given, list) and "" in given):
+        raise UsageError("The name of a topic is empty.")
+    return given
+
+
+Name = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic's name.", callback=_named)]
+Names = Annotated[list[str], typer.Argument(metavar="TOPIC...", help="Names of topics.", callback=_named)]
 Configs = Annotated[
     list[str] | None,
     typer.Option("--config", "-c", metavar="KEY=VALUE", help="A topic setting; may be given several times."),
 ]
 
-PARTITIONS_MAX = 1_000_000
-"""More than any cluster has in all, and few enough for every protocol field on the way."""
-
-REPLICAS_MAX = 32_767
+PARTITIONS_MAX = 100_000
+REPLICAS_MAX = 10_000
+"""What librdkafka takes."""
 
 topic_app = new_app("Create, list, describe, alter and delete topics.")
 
@@ -104,7 +112,8 @@ def list_topics(
 )
 def describe(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[TOPIC]...", help="Names of topics; all when left out.")
+        list[str] | None,
+        typer.Argument(metavar="[TOPIC]...", help="Names of topics; all when left out.", callback=_named),
     ] = None,
     all_configs: Annotated[
         bool, typer.Option("--all-configs", help="Show every setting, not only those that were changed.")
@@ -114,7 +123,9 @@ def describe(
 ) -> None:
     """Describe topics: partitions, leaders, replicas, offsets, settings."""
     admin = connect_admin(bootstrap_server)
-    wanted = names or [name for name in existing_topics(admin) if not name.startswith("__")]
+    wanted = list(dict.fromkeys(names or ())) or [
+        name for name in existing_topics(admin) if not name.startswith("__")
+    ]
     described: list[TopicDescription] = describe_topics(admin, wanted, all_configs=all_configs)
     if as_json:
         print_json([topic.as_json() for topic in described])
@@ -154,6 +165,7 @@ def alter(
             code=ExitCode.USAGE,
         )
     admin = connect_admin(bootstrap_server)
+    _require_settings(admin, name, delete_config or [])
     if settings:
         _alter_settings(admin, name, settings)
     if partitions is not None:
@@ -186,6 +198,8 @@ def add_partitions(
             f"There is no topic {name!r}.", hint="See what there is with `penstock topic list`."
         )
     total = before + by if by is not None else to or 0
+    if total > PARTITIONS_MAX:
+        raise UsageError(f"A topic cannot have {total} partitions: the most is {PARTITIONS_MAX}.")
     _add_partitions(admin, name, total)
     if as_json:
         print_json({"topic": name, "partitions_before": before, "partitions": total})
@@ -206,6 +220,17 @@ def delete(
     admin = connect_admin(bootstrap_server)
     futures = ask(lambda: admin.delete_topics(names), doing="delete the topic")
     _finish("delete", futures, excused="UNKNOWN_TOPIC_OR_PART" if if_exists else "", as_json=as_json)
+
+
+def _require_settings(admin: "AdminClient", name: str, keys: Sequence[str]) -> None:
+    """Fail unless topics have these: brokers take back what was never set, whatever it is called."""
+    known = topic_configs(admin, [name], all_configs=True)[name] if keys else {}
+    for key in keys:
+        if key not in known:
+            raise CommandFailed(
+                f"Nothing of topic {name!r} is called {key!r}.",
+                hint=f"See all names with `penstock topic describe {name} --all-configs`.",
+            )
 
 
 def _alter_settings(admin: "AdminClient", name: str, settings: Mapping[str, str | None]) -> None:

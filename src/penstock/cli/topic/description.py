@@ -49,7 +49,7 @@ def describe_topics(
     """Describe each topic of ``names``, in that order; a missing one fails the command."""
     if not names:
         return []
-    configs = _configs(admin, names, all_configs=all_configs)
+    configs = topic_configs(admin, names, all_configs=all_configs)
     described = _descriptions(admin, names)
     offsets = _offsets(admin, described)
     return [
@@ -61,6 +61,23 @@ def describe_topics(
         )
         for topic in described
     ]
+
+
+def topic_configs(
+    admin: "AdminClient", names: Sequence[str], *, all_configs: bool
+) -> dict[str, dict[str, str | None]]:
+    """The settings of each topic: all there are, or those that were changed."""
+    from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
+
+    changed = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+    found: dict[str, dict[str, str | None]] = {}
+    for resource, future in admin.describe_configs(resources).items():
+        entries = result_of(future, doing=f"describe topic {resource.name!r}")
+        found[resource.name] = {
+            entry.name: entry.value for entry in entries.values() if all_configs or entry.source == changed
+        }
+    return found
 
 
 def print_description(topic: TopicDescription) -> None:
@@ -90,22 +107,6 @@ def _descriptions(admin: "AdminClient", names: Sequence[str]) -> list[Any]:
 
     futures = admin.describe_topics(TopicCollection(list(names)))
     return [result_of(future, doing=f"describe topic {name!r}") for name, future in futures.items()]
-
-
-def _configs(
-    admin: "AdminClient", names: Sequence[str], *, all_configs: bool
-) -> dict[str, dict[str, str | None]]:
-    from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
-
-    changed = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
-    resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
-    found: dict[str, dict[str, str | None]] = {}
-    for resource, future in admin.describe_configs(resources).items():
-        entries = result_of(future, doing=f"describe topic {resource.name!r}")
-        found[resource.name] = {
-            entry.name: entry.value for entry in entries.values() if all_configs or entry.source == changed
-        }
-    return found
 
 
 def _offsets(admin: "AdminClient", topics: Iterable[Any]) -> dict[tuple[str, int], tuple[int, int]]:
