@@ -170,6 +170,18 @@ def test_pages_of_our_own_may(gateway: GatewayServer) -> None:
     assert httpx2.post(f"{gateway.url}/logout", headers=headers).status_code == 204
 
 
+@pytest.mark.parametrize("site", [{"Sec-Fetch-Site": "same-origin"}, {}])
+def test_page_that_came_through_something_that_speaks_tls_logs_in(
+    make_gateway: MakeGateway, bootstrap: str, site: dict[str, str]
+) -> None:
+    known = make_gateway(bootstrap, token=TOKEN, allowed_hosts=("penstock.example.com",))
+    headers = {"Host": "penstock.example.com", "Origin": "https://penstock.example.com", **site}
+    answer = httpx2.post(f"{known.url}/login", json={"token": TOKEN}, headers=headers)
+    assert answer.status_code == 204
+    others = headers | {"Origin": "https://penstock.example.com.evil.example"}
+    assert httpx2.post(f"{known.url}/login", json={"token": TOKEN}, headers=others).status_code == 403
+
+
 def test_pages_of_others_read_nothing_but_links_are_followed(gateway: GatewayServer) -> None:
     cross = {"Sec-Fetch-Site": "cross-site"}
 

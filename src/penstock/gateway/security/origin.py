@@ -13,11 +13,16 @@ _OWN_SITES = frozenset({"same-origin", "none"})
 
 
 def check_origin(method: str, headers: Mapping[str, str], *, scheme: str) -> None:
-    """Refuse with 403 what a page of another origin asks for."""
+    """Refuse with 403 what a page of another origin asks for.
+
+    A page of ours may have come by TLS, which something in front of us speaks and we do not see: its name
+    and port are ours all the same.
+    """
     site = headers.get("sec-fetch-site")
     origin = headers.get("origin")
     is_own_site = site is None or site in _OWN_SITES
-    is_own_origin = origin is None or origin == f"{scheme}://{headers.get('host', '')}"
+    host = headers.get("host", "")
+    is_own_origin = origin is None or origin in (f"{scheme}://{host}", f"https://{host}")
     if is_own_site and is_own_origin:
         return
     if method == "GET" and origin is None and headers.get("sec-fetch-mode") == "navigate":
