@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from penstock.config.definition import ConfigError, ConfigValue, Validator
 
 PORT_MAX = 65_535
+LABEL_LENGTH_MAX = 63
+"""Of each part of a host's name (RFC 1035)."""
+
 PLAINTEXT = "PLAINTEXT"
 
 
@@ -43,9 +46,15 @@ def parse_listener(text: str) -> Listener:
 def _bare_host(host: str, text: str) -> str:
     if host.startswith("[") and host.endswith("]"):
         return host[1:-1]
-    if ":" in host or "/" in host or host != host.strip():
+    if ":" in host or "/" in host or host != host.strip() or not _may_be_name(host):
         raise ConfigError(f"Listener {text} has a malformed host {host}; an IPv6 address needs brackets.")
     return host
+
+
+def _may_be_name(host: str) -> bool:
+    """Whether the network could know it: what Python's own look-up refuses, it refuses with a bug's error."""
+    labels = host.removesuffix(".").split(".")
+    return not host or all(0 < len(label) <= LABEL_LENGTH_MAX for label in labels)
 
 
 def parse_server(text: str) -> Listener:
