@@ -4,6 +4,7 @@ The first two fields are those of Confluent's services, whose clients read them;
 what happened, if Kafka had a say in it.
 """
 
+import json
 from collections.abc import Mapping
 
 from fastapi import FastAPI, Request
@@ -82,6 +83,16 @@ _STATUS_OF_CODE: Mapping[int, int] = {
 """Codes after which whoever asked can do something about it; all others are a matter of the cluster (500)."""
 
 
+class _ErrorResponse(JSONResponse):
+    """What is complained of may hold half a character of UTF-16, which UTF-8 cannot write and JSON can."""
+
+    def render(self, content: object) -> bytes:
+        try:
+            return super().render(content)
+        except UnicodeEncodeError:
+            return json.dumps(content).encode("ascii")
+
+
 class GatewayError(PenstockError):
     """A request that is not served as asked."""
 
@@ -102,7 +113,7 @@ class GatewayError(PenstockError):
     def response(self) -> JSONResponse:
         """The error as an answer."""
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if self.status == 503 else None
-        return JSONResponse(self.body(), status_code=self.status, headers=headers)
+        return _ErrorResponse(self.body(), status_code=self.status, headers=headers)
 
 
 def gateway_error(error: PenstockError) -> GatewayError:

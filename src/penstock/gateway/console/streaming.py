@@ -17,7 +17,7 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from penstock.gateway.errors import gateway_error
+from penstock.gateway.errors import GatewayError, gateway_error
 from penstock.gateway.gateway import Gateway
 from penstock.model.errors import PenstockError
 
@@ -45,12 +45,19 @@ class SourceResponse(StreamingResponse):
     """Counts as one of the gateway's open streams until it ends, however it does; 503 if there are enough."""
 
     def __init__(
-        self, request: Request, gateway: Gateway, source: Pieces, *, heartbeat: bytes = b"", **answer: Any
+        self,
+        request: Request,
+        gateway: Gateway,
+        source: Pieces,
+        *,
+        first: bytes = b"",
+        heartbeat: bytes = b"",
+        **answer: Any,
     ) -> None:
-        gateway.streams.enter()
         self._gateway = gateway
         self._source = source
-        super().__init__(_driven(request, gateway, source, heartbeat=heartbeat), **answer)
+        super().__init__(_driven(request, gateway, source, first=first, heartbeat=heartbeat), **answer)
+        gateway.streams.enter()  # The last that can fail: whoever is counted is answered, and leaves again.
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, and let go of everything."""
@@ -77,17 +84,26 @@ def event_stream(request: Request, gateway: Gateway, source: Pieces) -> SourceRe
 def download(
     request: Request, gateway: Gateway, source: Pieces, *, media_type: str, file_name: str
 ) -> SourceResponse:
-    """A file that is made while it is sent; an error on the way breaks it off, and is not whole."""
-    return SourceResponse(
-        request,
-        gateway,
-        source,
-        media_type=media_type,
-        headers={
-            "Cache-Control": "no-store",
-            "Content-Disposition": f'attachment; filename="{file_name}"',
-        },
-    )
+    """A file that is made while it is sent; an error on the way breaks it off, and is not whole.
+
+    One at the very beginning, as that there is no such topic, is told like any other.
+    """
+    first = next(source, b"")
+    try:
+        return SourceResponse(
+            request,
+            gateway,
+            source,
+            first=first if isinstance(first, bytes) else b"",
+            media_type=media_type,
+            headers={
+                "Cache-Control": "no-store",
+                "Content-Disposition": f'attachment; filename="{file_name}"',
+            },
+        )
+    except GatewayError:
+        _close(source)
+        raise
 
 
 def _with_problems(source: Pieces) -> Pieces:
@@ -98,9 +114,11 @@ def _with_problems(source: Pieces) -> Pieces:
 
 
 async def _driven(
-    request: Request, gateway: Gateway, source: Pieces, *, heartbeat: bytes
+    request: Request, gateway: Gateway, source: Pieces, *, first: bytes, heartbeat: bytes
 ) -> AsyncIterator[bytes]:
     told = time.monotonic()
+    if first:
+        yield first
     while not gateway.closing.is_set() and not await request.is_disconnected():
         piece: Any = await anyio.to_thread.run_sync(next, source, _END)
         if piece is _END:

@@ -234,3 +234,30 @@ def test_export_as_csv_ends_at_its_limit(gateway: GatewayServer, orders: str) ->
     assert len(rows) == 20
     assert rows[0]["timestamp"] == "2023-11-14T22:13:20.000+00:00"
     assert json.loads(rows[0]["value"])["order"]["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("topic", "status"), [("no-such-topic", 404), ("%E6%97%A5", 422), ("a%22%0D%0A", 422)]
+)
+def test_export_that_cannot_begin_is_refused_and_keeps_no_stream(
+    gateway: GatewayServer, topic: str, status: int
+) -> None:
+    before = gateway.gateway.streams.count
+    told, answer = refusal(gateway.url, f"messages/{topic}/export")
+    assert (told, topic == "no-such-topic") == (
+        status,
+        answer["message"] == "There is no topic 'no-such-topic'.",
+    )
+    assert gateway.gateway.streams.count == before
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00-14:00", "1969-12-31T23:59:59.999Z"])
+def test_moment_before_1970_is_the_beginning(gateway: GatewayServer, orders: str, at: str) -> None:
+    first = get(gateway.url, f"messages/{orders}", at="1970-01-01T00:00:00Z", limit=5)["messages"]
+    assert get(gateway.url, f"messages/{orders}", at=at, limit=5)["messages"] == first
+    assert 0 in totals(first)
+
+
+def test_moment_beyond_all_years_is_the_end(gateway: GatewayServer, orders: str) -> None:
+    page = get(gateway.url, f"messages/{orders}", since="9" * 20, limit=5)
+    assert page["messages"] == []

@@ -1,5 +1,7 @@
 """Topics as JSON: what is told of them, and what can be done to them."""
 
+import json
+
 import httpx2
 import pytest
 from tests.conftest import UniqueName
@@ -96,3 +98,24 @@ def test_topic_is_not_deleted_unless_its_name_is_repeated(api: httpx2.Client, to
 
 def test_names_of_topics_are_offered_to_the_search(api: httpx2.Client, topic: str) -> None:
     assert topic in api.get("/names").json()["topics"]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"name": "\ud800"},
+        {"name": "a\0b"},
+        {"name": "a b"},
+        {"name": "new", "partitions": 2**70},
+        {"name": "new", "replication_factor": 2**70},
+    ],
+)
+def test_topic_that_could_never_be_is_refused(api: httpx2.Client, wish: dict[str, object]) -> None:
+    answer = api.post("/topics", content=json.dumps(wish), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["message"]
+
+
+def test_partitions_that_could_never_be_are_refused(api: httpx2.Client, topic: str) -> None:
+    assert api.post(f"/topics/{topic}/partitions", json={"total": 2**70}).status_code == 422
+    assert api.post("/topics/%00/partitions", json={"total": 2}).status_code == 422

@@ -55,6 +55,7 @@ def test_other_settings_are_kept_beside_the_level(ask: Asker, unique: UniqueName
         ({"overrideRuleSet": []}, 42210),
         ({"compatibilityGroup": ["major"]}, 422),
         ({"validateFields": "yes"}, 422),
+        ({"alias": "\ud800"}, 422),
     ],
 )
 def test_settings_that_would_keep_everybody_from_registering_are_refused(

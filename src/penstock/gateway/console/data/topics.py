@@ -9,7 +9,9 @@ from pydantic import BaseModel, Field
 from penstock.gateway.console.console import Console
 from penstock.gateway.console.data.asking import Asking
 from penstock.gateway.console.data.confirmed import Confirmed, check_confirmed
+from penstock.gateway.rest.topics.topics import PARTITIONS_MAX, REPLICAS_MAX
 from penstock.model.ids import TopicPartition
+from penstock.model.names import check_topic_name
 from penstock.wire.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from penstock.wire.messages.metadata import MetadataResponseTopic
 from penstock.wire_client.cluster import Cluster
@@ -23,15 +25,15 @@ class NewTopicBody(BaseModel):
     """A topic to make; what is left out is the brokers' default."""
 
     name: str
-    partitions: int | None = Field(default=None, ge=1)
-    replication_factor: int | None = Field(default=None, ge=1)
+    partitions: int | None = Field(default=None, ge=1, le=PARTITIONS_MAX)
+    replication_factor: int | None = Field(default=None, ge=1, le=REPLICAS_MAX)
     config: dict[str, str] = Field(default_factory=dict)
 
 
 class PartitionsBody(BaseModel):
     """How many partitions a topic shall have."""
 
-    total: int = Field(ge=1)
+    total: int = Field(ge=1, le=PARTITIONS_MAX)
 
 
 def router(console: Console) -> APIRouter:
@@ -56,6 +58,7 @@ def router(console: Console) -> APIRouter:
     @routes.post("/topics", status_code=201)
     def create(body: NewTopicBody) -> dict[str, Any]:
         """Make a topic."""
+        check_topic_name(body.name)
         console.kafka.admin.create_topic(
             body.name,
             partitions=body.partitions,
@@ -68,6 +71,7 @@ def router(console: Console) -> APIRouter:
     @routes.post("/topics/{topic:name}/partitions")
     def grow(topic: str, body: PartitionsBody) -> dict[str, Any]:
         """Give a topic more partitions; keys may go to other ones from then on."""
+        check_topic_name(topic)
         console.kafka.admin.add_partitions(topic, body.total)
         return {"name": topic, "partitions": body.total}
 

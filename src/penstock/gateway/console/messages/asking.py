@@ -8,6 +8,7 @@ from penstock.gateway.console.filters.language import compile_filter
 from penstock.gateway.console.filters.terms import Wanted
 from penstock.gateway.console.messages.cursor import parse_cursor, parse_partitions
 from penstock.gateway.console.messages.topic_ranges import TopicRanges, clamped, cursor_at, topic_ranges
+from penstock.gateway.rest.parameters import TIMESTAMP_MAX
 from penstock.model.errors import UsageError
 from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.fetching import OffsetRange
@@ -68,7 +69,10 @@ def asked(
 
 
 def moment(text: str, name: str) -> int | None:
-    """Milliseconds since 1970; None for no text."""
+    """Milliseconds since 1970, before which there is nothing; None for no text.
+
+    Below zero, timestamps have special meanings, and beyond the year 9999 they do not fit into a request.
+    """
     if not text:
         return None
     found = instant_ms(text)
@@ -76,4 +80,4 @@ def moment(text: str, name: str) -> int | None:
         raise UsageError(
             f"{name}={text!r} is no time; write 2026-01-31T12:00:00Z, or milliseconds since 1970."
         )
-    return found
+    return min(max(0, found), TIMESTAMP_MAX)

@@ -6,6 +6,7 @@ would stand in everybody's way. What has a name that nothing here looks at is ke
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from penstock.gateway.errors import GatewayError
@@ -78,6 +79,7 @@ def require_config(config: Mapping[str, Any]) -> None:
             require_metadata(value)
         if key in _RULE_SETS:
             require_rules(value)
+    _require_text(config, "Settings", partial(GatewayError, 422))
 
 
 def _require_rule(rule: Any) -> None:
