@@ -32,13 +32,15 @@ def test_produce_and_consume_lines_come_back_in_order(terminal: Terminal, topic:
 
 
 def test_produce_keys_and_headers_are_printed_by_the_format(terminal: Terminal, topic: str) -> None:
-    terminal.must("produce", topic, "-k", ":", "-H", "a=1", "-H", "b=", stdin="alice:1\nplain\n:empty\n")
+    terminal.must(
+        "produce", topic, "-k", ":", "-H", "a=1", "-H", "b=", "-H", "a=2", stdin="alice:1\nplain\n:empty\n"
+    )
 
     answer = terminal.must("consume", topic, "--from-beginning", "-e", "-f", "%t/%p@%o %K %k %v %h\\n")
     assert answer.output.splitlines() == [
-        f"{topic}/0@0 5 alice 1 a=1,b=",
-        f"{topic}/0@1 -1  plain a=1,b=",
-        f"{topic}/0@2 0  empty a=1,b=",
+        f"{topic}/0@0 5 alice 1 a=1,b=,a=2",
+        f"{topic}/0@1 -1  plain a=1,b=,a=2",
+        f"{topic}/0@2 0  empty a=1,b=,a=2",
     ]
 
 

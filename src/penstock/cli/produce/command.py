@@ -112,12 +112,12 @@ def produce(  # noqa: PLR0913 - typer wants one argument per option
 
 
 def _headers(pairs: list[str] | None) -> Headers:
-    """The headers of every record; a value goes out as the bytes that were typed."""
-    headers = key_values(pairs, option="--header")
-    for name in headers:
+    """The headers of every record, a name as often as it was given; values are the bytes that were typed."""
+    headers = [each for pair in pairs or () for each in key_values([pair], option="--header").items()]
+    for name, _ in headers:
         if not is_header_name(name):
             raise UsageError(f"--header {name!r} is no name of a header: it must be text.")
-    return tuple((name, os.fsencode(value)) for name, value in headers.items())
+    return tuple((name, os.fsencode(value)) for name, value in headers)
 
 
 def _parser(defaults: Defaults, key_separator: str | None, *, json_lines: bool, tombstones: bool) -> Parser:
