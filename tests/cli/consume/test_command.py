@@ -42,17 +42,18 @@ def test_consume_json_holds_every_field(terminal: Terminal, topic: str) -> None:
 def test_record_with_a_header_whose_name_is_no_text_is_shown_without_headers(
     terminal: Terminal, topic: str, bootstrap: str
 ) -> None:
-    batch = build_batch([RawRecord(value=b"odd", headers=((b"\xff", b"1"),)), RawRecord(value=b"next")])
+    many = [RawRecord(value=b"before") for _ in range(50)]  # Python calls differently after some.
+    odd = RawRecord(value=b"odd", headers=((b"\xff", b"1"),))
     with RawConnection(bootstrap) as connection:
-        connection.produce(topic, 0, batch)
+        connection.produce(topic, 0, build_batch([*many, odd, RawRecord(value=b"next")]))
 
     lines = terminal.must("consume", topic, "--from-beginning", "-e", "--json").output.splitlines()
-    assert [(each["value"], each["headers"]) for each in map(json.loads, lines)] == [
+    assert [(each["value"], each["headers"]) for each in map(json.loads, lines[50:])] == [
         ("odd", None),
         ("next", []),
     ]
-    shown = terminal.must("consume", topic, "--from-beginning", "-e", "--headers").output
-    assert shown == "(names that are not UTF-8)\todd\n\tnext\n"
+    twice = terminal.must("consume", topic, "-o", "50", "-e", "--headers", "-f", "%h %v\\n").output
+    assert twice == "(names that are not UTF-8)\t(names that are not UTF-8) odd\n\t next\n"
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,18 @@ from tests.broker_process import wait_until
 from tests.client.conftest import MakeTopic
 from tests.client.reading import take, values
 from tests.conftest import UniqueName
+from tests.raw_kafka import Connection as RawConnection
+from tests.raw_kafka import Record as RawRecord
+from tests.raw_kafka import build_batch
 
 from penstock import Admin, Consumer, ConsumerConfig, Message, OffsetResetPolicy, Producer, TopicPartition
-from penstock.client.errors import ClosedError, ConfigurationError, OffsetUnavailable, UnknownTopic
+from penstock.client.errors import (
+    ClosedError,
+    ConfigurationError,
+    OffsetUnavailable,
+    SerializationError,
+    UnknownTopic,
+)
 
 
 def fill(broker: str, topic: str, count: int, *, partition: int = 0, first: int = 0) -> None:
@@ -254,3 +263,21 @@ def test_what_is_no_place_and_no_pattern_is_refused(
 ) -> None:
     with grouped(broker, unique("group")) as consumer, pytest.raises(ConfigurationError):
         call(consumer)
+
+
+def test_headers_with_a_name_that_is_no_text_are_refused_and_the_message_is_read(
+    broker: str, topic: str
+) -> None:
+    many = [RawRecord(value=b"before") for _ in range(50)]  # Python calls differently after some.
+    odd = RawRecord(value=b"odd", headers=((b"\xff", b"1"),))
+    with RawConnection(broker) as connection:
+        connection.produce(topic, 0, build_batch([*many, odd, RawRecord(value=b"next")]))
+    with Consumer(bootstrap_servers=broker) as consumer:
+        consumer.assign({(topic, 0): 0})
+        *before, unreadable, after = take(consumer, 52)
+    assert {message.headers for message in before} == {()}
+    for _ in range(3):
+        with pytest.raises(SerializationError, match=r"offset 50, has a name that is not UTF-8"):
+            _ = unreadable.headers
+    assert (unreadable.value, after.value, after.headers) == (b"odd", b"next", ())
+    assert (unreadable == unreadable, unreadable == after) == (True, False)

@@ -86,16 +86,10 @@ def _headers(message: "Message") -> bytes:
 
 
 def _readable_headers(message: "Message") -> "list[tuple[str, bytes | None]] | None":
-    """The headers; None if a name is not UTF-8, over which librdkafka's binding loses all of them.
+    """The headers; None if a name is not UTF-8. One such record must not keep others from being read."""
+    from penstock.client.consuming.raw_headers import readable_headers
 
-    Brokers take any bytes for a name. One such record must not keep others from being read.
-    """
-    try:
-        return message.headers() or []
-    except (SystemError, UnicodeDecodeError) as error:
-        if isinstance(error, UnicodeDecodeError) or isinstance(error.__cause__, UnicodeDecodeError):
-            return None
-        raise
+    return readable_headers(message)
 
 
 def _size(data: bytes | None) -> bytes:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import repeat, starmap
 from typing import Any, TypeVar
 
+from penstock.client.consuming.raw_headers import readable_headers
 from penstock.client.errors import SerializationError
 from penstock.client.serializers import Deserializer
 from penstock.client.topic_partition import TopicPartition
@@ -66,8 +67,15 @@ class Message:
 
     @property
     def headers(self) -> Sequence[tuple[str, bytes | None]]:
-        """Names and values, in the order they were sent."""
-        return tuple(self._raw.headers() or ())
+        """Names and values, in the order they were sent; SerializationError if a name is not UTF-8."""
+        headers = readable_headers(self._raw)
+        if headers is None:
+            raise SerializationError(
+                f"A header of the message at {self.topic_partition}, offset {self.offset}, has a name that "
+                "is not UTF-8",
+                code="INVALID_RECORD",
+            )
+        return tuple(headers)
 
     @property
     def timestamp_ms(self) -> int:
@@ -113,7 +121,7 @@ class Message:
             self.timestamp_ms,
             self.raw_key,
             self.raw_value,
-            self.headers,
+            readable_headers(self._raw),
         )
 
 
