@@ -8,7 +8,7 @@ from penstock.gateway.errors import GatewayError
 from penstock.gateway.registry.decisions.transferring import decide_import
 from penstock.gateway.registry.state import RegistryState
 
-SCHEMA = {"type": "schema", "subject": "s", "version": 1, "id": 1, "schema": '"int"'}
+SCHEMA: dict[str, Any] = {"type": "schema", "subject": "s", "version": 1, "id": 1, "schema": '"int"'}
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_entry_that_would_stand_in_the_way_later_is_refused(entry: dict[str, Any
 
 
 def test_entries_as_they_are_exported_are_taken() -> None:
-    entries = [
+    entries: list[dict[str, Any]] = [
         {"type": "registry", "format": 1, "highestIds": {".": 7}},
         SCHEMA | {"metadata": {"tags": {"a": ["b"]}, "properties": {"c": "d"}, "sensitive": ["c"]}},
         {"type": "config", "subject": ":.team:", "config": {"compatibilityLevel": "FULL"}},
