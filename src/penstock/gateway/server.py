@@ -1,5 +1,6 @@
 """A gateway on a socket: bound before anything else, so that a taken port is told at once and in words."""
 
+import asyncio
 import signal
 import socket
 import threading
@@ -81,10 +82,13 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._gateway = gateway
         self._on_up = on_up
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End streams at once; what the cluster does from now on is no news."""
-        self._gateway.closing.set()
+        if self._loop is not None:
+            # Not here: the next signal would wait for the event's lock, which what it interrupted holds.
+            self._loop.call_soon_threadsafe(self._gateway.closing.set)
         super().handle_exit(sig, frame)
 
     @contextmanager
@@ -93,6 +97,7 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
+        self._loop = asyncio.get_running_loop()
         before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
         try:
             yield
