@@ -8,7 +8,7 @@ from penstock.gateway.errors import GatewayError
 from penstock.gateway.rest.records.cursor import Cursor, parse_cursor
 from penstock.model.ids import TopicPartition
 from penstock.wire_client.cluster import Cluster
-from penstock.wire_client.topics import READ_COMMITTED, READ_UNCOMMITTED, find_leaders, offsets_at
+from penstock.wire_client.topics import READ_COMMITTED, READ_UNCOMMITTED, find_leaders, known_offsets_at
 
 _EARLIEST = -2
 _LATEST = -1
@@ -87,16 +87,16 @@ def found_offsets(
 ) -> Mapping[int, int]:
     """The offset of each partition at a moment; after the youngest record, the end. 503 without a leader."""
     named = [TopicPartition(topic, number) for number in partitions]
-    found = offsets_at(cluster, dict.fromkeys(named, moment), isolation_level=isolation_level)
-    later = [each for each, offset in found.items() if offset is None]
-    if later and moment >= 0:
-        found |= offsets_at(cluster, dict.fromkeys(later, _LATEST), isolation_level=isolation_level)
-    for each, offset in found.items():
-        if offset is None:
+    known = known_offsets_at(cluster, dict.fromkeys(named, moment), isolation_level=isolation_level)
+    older = [each for each, offset in known.items() if offset is None]
+    known |= known_offsets_at(cluster, dict.fromkeys(older, _LATEST), isolation_level=isolation_level)
+    found = {each.partition: offset for each, offset in known.items() if offset is not None}
+    for each in named:
+        if each.partition not in found:
             raise GatewayError(
                 503, f"Nobody leads {each} at present.", error_code=50003, error="LEADER_NOT_AVAILABLE"
             )
-    return {each.partition: offset for each, offset in found.items() if offset is not None}
+    return found
 
 
 def _resumed(cluster: Cluster, topic: str, cursor: Cursor, partitions: list[int]) -> Cursor:
