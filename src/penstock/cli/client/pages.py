@@ -11,6 +11,7 @@ from urllib.request import urlopen
 
 from penstock.cli.failure import CommandFailed
 from penstock.cli.librdkafka import bootstrap_addresses
+from penstock.cli.unanswered import reason_of
 
 PREFIX = "penstock_client_"
 INFO = f"{PREFIX}info"
@@ -88,9 +89,8 @@ def _read_page(address: str) -> str:
         with urlopen(f"http://{address}/metrics", timeout=WAIT_SECONDS) as answer:
             return str(answer.read(PAGE_BYTES_MAX), "utf-8", "replace")
     except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
         raise CommandFailed(
-            f"No broker has a page of metrics at {address}: {reason}.",
+            f"No broker has a page of metrics at {address}: {reason_of(error)}.",
             hint="Say where it is with --metrics HOST:PORT; the broker's setting metrics.listener has it, or "
             "the file metrics.address in its data directory.",
         ) from error

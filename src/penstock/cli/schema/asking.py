@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit, urlunsplit
 import typer
 
 from penstock.cli.failure import CommandFailed, ExitCode
+from penstock.cli.unanswered import reason_of
 
 DEFAULT_REGISTRY = "http://127.0.0.1:8080"
 TOKEN_VARIABLE = "PENSTOCK_GATEWAY_TOKEN"
@@ -94,9 +95,8 @@ class RegistryClient:
             with error:
                 raise _refusal(error) from error
         except (OSError, http.client.HTTPException) as error:
-            reason = getattr(error, "reason", None) or error
             raise CommandFailed(
-                f"No registry answers at {self.url}: {reason}.",
+                f"No registry answers at {self.url}: {reason_of(error)}.",
                 hint="Start one with `penstock gateway`, or say where it is with --registry.",
             ) from error
 
