@@ -96,3 +96,24 @@ def test_deadlines_far_off_leave_nothing_behind_once_nobody_waits_for_them() -> 
     assert deadlines.tick_count == 0
     assert loop.timers == []
     loop.close()
+
+
+def test_deadlines_go_on_when_one_that_passes_takes_away_whoever_waits_for_another() -> None:
+    loop = MovedLoop()
+    called: list[str] = []
+    deadlines = Deadlines(loop)
+    answered = Named("answered", called)
+    tick = deadlines.add(2_000, answered)
+
+    class Leading(Named):
+        def expire(self) -> None:
+            super().expire()
+            deadlines.leave(tick, answered)
+
+    deadlines.add(1_000, Leading("leading", called))
+    loop.now += 5  # the loop was held for so long
+    loop.move(1)
+    deadlines.add(1_000, Named("later", called))
+    loop.move(3)
+    assert called == ["leading", "later"]
+    loop.close()

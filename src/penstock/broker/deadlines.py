@@ -63,7 +63,8 @@ class Deadlines:
     def _tick(self) -> None:
         now = int(self._loop.time() / TICK_SECONDS)
         for tick in sorted(each for each in self._by_tick if each <= now):
-            for waiting in self._by_tick.pop(tick):
+            # Whoever expires may lead others to leave, and the last of a moment takes it along.
+            for waiting in self._by_tick.pop(tick, ()):
                 waiting.expire()
         self._is_ticking = bool(self._by_tick)
         if self._is_ticking:
