@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -275,6 +276,28 @@ def test_connection_lost_tells_only_requests_that_are_not_answered() -> None:
         subject.writer.close()
         await until(lambda: not subject.around.connections)
         assert told == [2]
+
+    run(scenario)
+
+
+def test_connection_answered_request_keeps_nobody_who_served_it() -> None:
+    class Server:
+        def __init__(self, reply: Reply) -> None:
+            self.reply = reply
+
+        def give_up(self) -> None:
+            """There is nothing to give up."""
+
+    async def scenario(subject: Rig) -> None:
+        subject.writer.write(request(FETCH, 1))
+        reply = await subject.requests.wait_started(1)
+        server = Server(reply)
+        reply.when_abandoned = reply.when_crowded = server.give_up
+        known = weakref.ref(server)
+        del server
+        assert known() is not None
+        reply.send([b"."])
+        assert known() is None
 
     run(scenario)
 

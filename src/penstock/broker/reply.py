@@ -66,6 +66,8 @@ class Reply:
         """Answer with these bytes; no parts at all means that the request gets no answer."""
         self.parts = parts
         self.is_done = True
+        # They know us and we know them: let go, or all of it stays until the next collection.
+        self.when_abandoned = self.when_crowded = None
         if not self._end_as_orphan():
             self._connection.reply_done()
 
