@@ -1,5 +1,6 @@
 """Trying again."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -42,6 +43,13 @@ def test_last_error_is_raised_when_there_is_no_time_for_another_attempt() -> Non
     with pytest.raises(BrokerUnavailable):
         retried(call, seconds=0.05, backoff=Backoff(first_ms=20, most_ms=20))
     assert 1 < len(calls) < 5
+
+
+def test_pause_that_outlasts_the_deadline_is_followed_by_no_attempt() -> None:
+    calls, call = failing(99, BrokerUnavailable("away", is_retriable=True))
+    with pytest.raises(BrokerUnavailable):
+        retried(call, seconds=0.1, backoff=Backoff(first_ms=1), sleep=lambda _: time.sleep(0.1))
+    assert len(calls) == 1
 
 
 def test_pause_grows_and_has_an_end() -> None:

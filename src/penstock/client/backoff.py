@@ -46,4 +46,6 @@ def retried(
             if not error.is_retriable or time.monotonic() + pause >= deadline:
                 raise
             sleep(pause)
+            if time.monotonic() >= deadline:  # Without time, another attempt would only hide the error.
+                raise
             attempt += 1
