@@ -533,6 +533,7 @@ def test_clients_that_are_forgotten_say_so_and_leave_no_thread(
         consumer = AsyncConsumer(bootstrap_servers=broker, client_id=name)
         await consumer.assign([(topic, 0)])
         await AsyncAdmin(bootstrap_servers=broker, client_id=name).list_topics()
+        await producer.flush()
         return producer.send(topic, b"last words")
 
     async def run() -> None:

@@ -1,6 +1,8 @@
 """The thread that does what would block a loop."""
 
+import gc
 import threading
+import weakref
 from concurrent.futures import Future
 
 import pytest
@@ -89,4 +91,22 @@ def test_job_that_is_to_be_alone_waits_for_one_that_serves_others(worker: Worker
     worker.submit(serve).result(10)
     wait_until(lambda: worker.is_idle, what="nothing to do")
     assert done == ["served", "serving", "alone"]
+    worker.close()
+
+
+def test_job_that_is_done_is_kept_no_longer(worker: Worker) -> None:
+    class Client:
+        def call(self) -> None:
+            pass
+
+    client = Client()
+    forgotten = weakref.ref(client)
+    worker.submit(client.call).result(10)
+    del client
+
+    def is_gone() -> bool:
+        gc.collect()
+        return forgotten() is None
+
+    wait_until(is_gone, what="no client")
     worker.close()

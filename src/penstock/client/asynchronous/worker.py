@@ -72,6 +72,7 @@ class Worker:
                 self._do(job)
             elif self._is_closed and self._jobs.empty():
                 return
+            del job  # It may be all that still holds a client, and the next one may never come.
 
     def _serve(self, ended: "Future[Any]", deadline: float, later: list[_Job]) -> None:
         while not ended.done():
