@@ -1,10 +1,13 @@
-"""Topics that are created while the disk is full, or cannot make their files for another reason."""
+"""Topics that come or go while the disk is full, or files cannot be made or renamed for another reason."""
 
 import asyncio
 
-from tests.broker.coordination.living_broker import living_broker, make_topic, new_disk
+from tests.broker.coordination.living_broker import ask, living_broker, make_topic, new_disk
 
+from penstock.metadata.image import ClusterImage
 from penstock.model.errors import StorageError
+from penstock.model.ids import Millis
+from penstock.wire.messages.delete_topics import DeleteTopicsRequest
 
 
 def test_topic_created_on_a_full_disk_is_served_once_there_is_room() -> None:
@@ -49,6 +52,37 @@ def test_topic_whose_files_cannot_be_made_keeps_nothing_from_others_and_is_tried
             disk.make_directory = make_directory  # type: ignore[method-assign]
             await broker.recover_from_full_disk()
             assert not broker.replicas.unavailable
+            assert len(broker.replicas.of_topic("orders")) == 2
+
+    asyncio.run(scenario())
+
+
+def test_topic_whose_directories_cannot_be_put_aside_keeps_nothing_from_others() -> None:
+    async def scenario() -> None:
+        disk = new_disk()
+        async with living_broker(disk) as broker:
+            await make_topic(broker)
+            sync_directory, follow = disk.sync_directory, broker.replication.follow
+            followed: list[bool] = []
+
+            def fail(path: str) -> None:
+                raise StorageError(f"Could not open {path}: Too many open files")
+
+            def watched(image: ClusterImage) -> None:
+                followed.append("orders" in image.topics)
+                follow(image)
+
+            disk.sync_directory = fail  # type: ignore[method-assign] # for a moment
+            broker.replication.follow = watched  # type: ignore[method-assign]
+            (deleted,) = (await ask(broker, DeleteTopicsRequest(topic_names=("orders",)), 5)).responses
+            disk.sync_directory = sync_directory  # type: ignore[method-assign]
+            assert (deleted.error_code, followed) == (0, [False])
+            later = broker.clock.wall_ms() + 60_000
+            removal = broker.log_directory.begin_removal(Millis(later))
+            assert removal is not None
+            removal.run()
+            assert not any("orders" in name for name in disk.list_directory("/data"))
+            await make_topic(broker)
             assert len(broker.replicas.of_topic("orders")) == 2
 
     asyncio.run(scenario())

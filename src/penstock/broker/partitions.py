@@ -168,7 +168,14 @@ class Partitions:
         await self._upkeep.release(gone)  # last: it goes on with every log that is in the directory
         names = [TopicPartition(partition.topic, partition.index) for partition in gone]
         job = self._directory.begin_delete(names, self._clock.wall_ms())
-        await self._workers.call(job.run)
+        try:
+            await self._workers.call(job.run)
+        except FlushFailedError:
+            raise
+        except StorageError as error:
+            # The rest of what the image says must not wait. The next start moves aside what keeps its name.
+            facts = {"partitions": [str(name) for name in names], "reason": str(error)}
+            logger.error("directories of deleted partitions are still in sight", extra=facts)
         self._directory.finish_delete(job)
 
     def _gone(self, before: ClusterImage, image: ClusterImage) -> Iterator[Partition]:
