@@ -2,9 +2,12 @@
 
 import asyncio
 
+import pytest
 from tests.broker.coordination.living_broker import ask, living_broker, make_topic, new_disk
 
+from penstock.broker import partitions
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.replication_rules import TopicRules, topic_rules
 from penstock.model.errors import StorageError
 from penstock.model.ids import Millis
 from penstock.wire.messages.delete_topics import DeleteTopicsRequest
@@ -53,6 +56,33 @@ def test_topic_whose_files_cannot_be_made_keeps_nothing_from_others_and_is_tried
             await broker.recover_from_full_disk()
             assert not broker.replicas.unavailable
             assert len(broker.replicas.of_topic("orders")) == 2
+
+    asyncio.run(scenario())
+
+
+def test_partitions_that_cannot_be_made_are_tried_again_without_a_look_at_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is done every second, and there may be a hundred thousand others."""
+
+    async def scenario() -> None:
+        looked_at: list[str] = []
+
+        def watched(image: ClusterImage, topic: str) -> TopicRules:
+            looked_at.append(topic)
+            return topic_rules(image, topic)
+
+        def fail(path: str) -> None:
+            raise StorageError(f"Could not make directory {path}: Too many open files")
+
+        disk = new_disk()
+        async with living_broker(disk) as broker:
+            await make_topic(broker, "payments")
+            disk.make_directory = fail  # type: ignore[method-assign] # for good
+            await make_topic(broker, "orders")
+            monkeypatch.setattr(partitions, "topic_rules", watched)
+            await broker.recover_from_full_disk()
+            assert set(looked_at) == {"orders"}
 
     asyncio.run(scenario())
 

@@ -194,7 +194,8 @@ class Partitions:
         """Topics of which there is something new to say."""
         resources = image.resources_changed_since(before)
         names = {each.name for each in resources if each.type is ResourceType.TOPIC}
-        is_all = self.is_incomplete or not self._have_roles or len(names) < len(resources)
+        is_all = not self._have_roles or len(names) < len(resources)
+        names.update(partition.topic for partition in self._unmade)
         return [
             topic
             for topic in image.topics.values()
