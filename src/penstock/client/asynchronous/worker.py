@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeVar
 
 from penstock.client.errors import ClosedError
+from penstock.client.inheritance import INHERITABLE
 
 Answer = TypeVar("Answer")
 
@@ -21,13 +22,20 @@ class _Job(NamedTuple):
 class Worker:
     """Started by its first job; ends when it is closed."""
 
+    _jobs: "queue.SimpleQueue[_Job | None]"
+    _thread: threading.Thread | None
+    _unfinished_count: int
+
     def __init__(self, name: str) -> None:
         self._name = name
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._lock = threading.RLock()  # A forgotten client closes it in whichever thread collects garbage.
-        self._thread: threading.Thread | None = None
         self._is_closed = False
-        self._unfinished_count = 0
+        self._begin()
+        INHERITABLE.add(self)
+
+    def leave_to_parent(self) -> object:
+        """Begin anew in a child of ``fork``, which does not have the thread; the clients there say that."""
+        self._begin()
+        return None
 
     @property
     def is_idle(self) -> bool:
@@ -64,6 +72,12 @@ class Worker:
         with self._lock:
             self._is_closed = True
             self._jobs.put(None)
+
+    def _begin(self) -> None:
+        self._jobs = queue.SimpleQueue()
+        self._lock = threading.RLock()  # A forgotten client closes it in whichever thread collects garbage.
+        self._thread = None
+        self._unfinished_count = 0
 
     def _run(self) -> None:
         while True:
