@@ -501,6 +501,24 @@ def test_failure_nobody_asks_for_is_logged(
     assert len([record for record in caplog.records if "nobody asked" in record.message]) == 1
 
 
+def test_closing_gives_up_a_held_record_that_is_refused_and_sends_those_behind_it(
+    broker: str, topic: str
+) -> None:
+    async def run() -> list[AsyncDelivery]:
+        producer = AsyncProducer(bootstrap_servers=broker, buffer_records=10, linger_ms=500)
+        await producer.send(topic, b"so that its partitions are known")
+        for _ in range(12):
+            producer.send(topic, b"fills the buffer")
+        held = [producer.send(topic, b"x", partition=77), producer.send(topic, b"x")]
+        assert producer._held_count
+        await producer.close()
+        return held
+
+    refused, sent = asyncio.run(run())
+    assert isinstance(refused.exception(), UnknownTopic)
+    assert sent.result().offset == 13
+
+
 def threads_of(client_id: str) -> list[str]:
     return [each.name for each in threading.enumerate() if each.name.endswith(client_id)]
 

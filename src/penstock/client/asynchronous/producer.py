@@ -17,6 +17,7 @@ from penstock.client.asynchronous.transaction import AsyncTransaction
 from penstock.client.asynchronous.uncounted import Uncounted, Waiting
 from penstock.client.asynchronous.worker import Worker
 from penstock.client.config.producer_config import ProducerConfig, ProducerSettings
+from penstock.client.error_mapping import exception_from
 from penstock.client.errors import BufferFull, PenstockClientError, RequestTimedOut
 from penstock.client.producing.left_open import EXIT_SECONDS, OPEN
 from penstock.client.producing.metrics import ProducerMetrics
@@ -275,7 +276,9 @@ class AsyncProducer(RecordSender):
                     return True
                 self._give_up(delivery, self._buffer_full())
             except Exception as error:
-                self._give_up(delivery, self._refusal(error, record.topic))
+                # No ClosedError: it was taken before, and closing waits for it and for those behind it.
+                doing = f"send a record to {record.topic!r}"
+                self._give_up(delivery, exception_from(error, doing=doing))
             # Only now, so that nobody who comes later can overtake it.
             self._waiting.popleft()
             if not self._waiting:
@@ -293,8 +296,7 @@ class AsyncProducer(RecordSender):
         if self._is_bound:
             self._bridge.tell_loop(self._room.set)
 
-    def _give_up(self, delivery: AsyncDelivery, error: Exception) -> None:
-        assert isinstance(error, PenstockClientError)
+    def _give_up(self, delivery: AsyncDelivery, error: PenstockClientError) -> None:
         self.given_up_count += 1
         delivery.fail(error)
         delivery._bridge.settled.append(delivery)
