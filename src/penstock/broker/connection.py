@@ -14,6 +14,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from penstock.broker.clock import Clock
@@ -242,6 +243,12 @@ class Connection(asyncio.BufferedProtocol):
     def orphan_done(self, reply: Reply) -> None:
         """A request that outlived this connection lets go of its memory."""
         self._around.memory.release_whole(reply.frame_bytes)
+
+    def hold_memory(self, byte_count: int) -> Callable[[], None]:
+        """Count memory that somebody needs longer than a request of this connection is under way."""
+        memory = self._around.memory
+        memory.hold_whole(byte_count)
+        return partial(memory.release_whole, byte_count)
 
     def when_lost(self, callback: Callable[[], None]) -> None:
         """Have ``callback`` called when this connection has ended, instead of the one before."""

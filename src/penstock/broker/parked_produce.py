@@ -1,6 +1,6 @@
-"""A Produce request between its append and its answer."""
+"""A Produce request between its append and its answer, and what is left of it if that came too early."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from penstock.broker.deadlines import Deadlines, Tick
@@ -41,6 +41,16 @@ class ProduceOutcome:
         """The batch is appended: settle once it is as safe as its producer asked."""
         assert self.partition is not None
         self.partition.await_safety(self, is_replicated=acks == ALL_ACKS)
+
+    @property
+    def is_unwritten(self) -> bool:
+        """Whether time was up before the batch was on the disk here."""
+        return (
+            self.code is ErrorCode.REQUEST_TIMED_OUT
+            and self.partition is not None
+            and self.result is not None
+            and self.result.last_offset >= self.partition.log.flushed_offset
+        )
 
     def settle(self, code: ErrorCode) -> None:
         """The outcome is known."""
@@ -105,3 +115,24 @@ class ParkedProduce:
         # After a timeout those that wait on stay in their partitions, and the answer knows the request.
         outcomes, self.outcomes = self.outcomes, []
         answer(outcomes)
+
+
+class UnwrittenBatches:
+    """Batches of a request that was answered at its deadline; they are in memory until they are written."""
+
+    __slots__ = ("_count", "_when_written")
+
+    def __init__(self, outcomes: Iterable[ProduceOutcome], when_written: Callable[[], None]) -> None:
+        self._when_written = when_written
+        self._count = 0
+        for outcome in outcomes:
+            assert outcome.partition is not None
+            assert outcome.result is not None
+            self._count += 1
+            outcome.partition.waiters.flush.add(outcome.result.last_offset, self)
+
+    def settle(self, code: ErrorCode) -> None:
+        """One of them is written, or never will be."""
+        self._count -= 1
+        if not self._count:
+            self._when_written()

@@ -78,6 +78,10 @@ class Reply:
         """
         self._connection.when_lost(callback)
 
+    def hold_memory(self) -> Callable[[], None]:
+        """Count what the request brought beyond its answer as well, until what this returns is called."""
+        return self._connection.hold_memory(self.frame_bytes)
+
     def close_connection(self, reason: str) -> None:
         """There is no answer that this request could get: end the conversation."""
         self.is_refused = True

@@ -26,7 +26,14 @@ Version notes
 from typing import TYPE_CHECKING
 
 from penstock.broker.leader_hints import MISDIRECTED, endpoints, partition_in
-from penstock.broker.parked_produce import ALL_ACKS, LEADER_ACKS, NO_ACKS, ParkedProduce, ProduceOutcome
+from penstock.broker.parked_produce import (
+    ALL_ACKS,
+    LEADER_ACKS,
+    NO_ACKS,
+    ParkedProduce,
+    ProduceOutcome,
+    UnwrittenBatches,
+)
 from penstock.broker.partition import Partition
 from penstock.broker.peers.peers import CLIENT_ID
 from penstock.broker.reply import Reply
@@ -196,7 +203,10 @@ def _count_errors(outcomes: list[ProduceOutcome], reply: Reply) -> None:
 
 
 def _answer(broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply) -> None:
-    if broker.replication.doubted and any(outcome.code in MISDIRECTED for outcome in outcomes):
+    failed = [each for each in outcomes if each.code is not _NO_ERROR]
+    if failed:
+        _hold_unwritten(failed, reply)
+    if broker.replication.doubted and any(outcome.code in MISDIRECTED for outcome in failed):
         # All we could tell is that nobody else leads. A client that knows no other broker would believe it.
         reply.close_connection("a producer has to look for another leader")
         return
@@ -214,21 +224,23 @@ def _answer(broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOut
                 for topic in request.topic_data
             ]
         ),
-        node_endpoints=_endpoints(broker, request, outcomes, reply),
+        node_endpoints=_endpoints(broker, request, outcomes, reply) if failed else (),
     )
     header = reply.header
     reply.send([encode_response(ApiKey.PRODUCE, header.api_version, header.correlation_id, response)])
+
+
+def _hold_unwritten(failed: list[ProduceOutcome], reply: Reply) -> None:
+    """What was not written in time still will be: until then it counts, or it piles up under a slow disk."""
+    unwritten = [each for each in failed if each.is_unwritten]
+    if unwritten:
+        UnwrittenBatches(unwritten, reply.hold_memory())
 
 
 def _endpoints(
     broker: "Broker", request: ProduceRequest, outcomes: list[ProduceOutcome], reply: Reply
 ) -> tuple[ProduceNodeEndpoint, ...]:
     """Where those are who lead what was sent here."""
-    for outcome in outcomes:
-        if outcome.code is not _NO_ERROR:
-            break
-    else:
-        return ()
     _count_errors(outcomes, reply)
     named = [(topic, data.index) for topic in request.topic_data for data in topic.partition_data]
     leaders = [
