@@ -102,6 +102,7 @@ def test_with_input_adds_a_name_to_a_query(sql: str, whole: str) -> None:
         ("at < unix_timestamp()", "at < unix_seconds(timestamp_millis(7))"),
         ("at < unix_timestamp(text, 'yyyy')", "at < unix_timestamp(text, 'yyyy')"),
         ("now > 1 AND a.now AND a.current_date", "now > 1 AND a.now AND a.current_date"),
+        ("localtimestamp IS NULL", "localtimestamp IS NULL"),
         ("current_date() AS current_date", "CAST(timestamp_millis(7) AS date) AS current_date"),
         ("'now()' = x -- now()", "'now()' = x -- now()"),
     ],
@@ -115,6 +116,8 @@ def test_sql_as_of_a_moment_has_that_in_place_of_the_present_time(sql: str, fixe
     [
         ("key IS NULL OR Rand(3) < 0.5", "Rand"),
         ("uuid() = x", "uuid"),
+        ("spark_partition_id() = 0", "spark_partition_id"),
+        ("opens < current_time(0) AND current_time > 1", "current_time"),
         ("uuid = x AND a.rand(1) AND 'rand()' = x", ""),
         ("hash(key) % 10 = 0", ""),
     ],

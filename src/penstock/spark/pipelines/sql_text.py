@@ -34,10 +34,14 @@ _MOMENTS = {
     "UNIX_TIMESTAMP": "unix_seconds(timestamp_millis({0}))",
 }
 """What Spark puts in place of the time, by the words for it."""
-_NEED_BRACKETS = frozenset({"NOW", "CURDATE", "UNIX_TIMESTAMP"})
+_NEED_BRACKETS = frozenset({"NOW", "LOCALTIMESTAMP", "CURDATE", "UNIX_TIMESTAMP"})
 """Without them these are names of columns."""
 _CHANCES = frozenset(
-    {"RAND", "RANDOM", "RANDN", "RANDSTR", "UNIFORM", "UUID", "SHUFFLE", "MONOTONICALLY_INCREASING_ID"}
+    {
+        *("RAND", "RANDOM", "RANDN", "RANDSTR", "UNIFORM", "UUID", "SHUFFLE"),
+        *("MONOTONICALLY_INCREASING_ID", "SPARK_PARTITION_ID"),
+        *("CURRENT_TIME", "LOCALTIME"),  # For these Spark does not take the time of the micro-batch.
+    }
 )
 """Functions that give something else whenever they are asked."""
 
