@@ -53,6 +53,19 @@ def test_mistake_is_told_at_its_place_with_what_to_write(name: str, tmp_path: Pa
     assert str(told[place]).startswith(f"{file}:{place[0]}:{place[1]}: ")
 
 
+def test_columns_that_chance_made_may_stand_beside_what_leaves_sideways(tmp_path: Path) -> None:
+    file = tmp_path / "p.yml"
+    file.write_text(
+        f"{HEAD}flows:\n  f:\n    from: clicks\n    steps:\n"
+        "      - select: ['*', uuid() AS id, rand() AS share]\n"
+        "      - select: ['*', 0.5 AS share]\n"
+        "      - dead_letters: {where: share > 1, reason: id, topic: d}\n"
+        "    sink: {options: {topic: t}}\n"
+    )
+
+    assert list(load_pipeline(file).flows) == ["f"]
+
+
 def test_byte_that_is_no_text_is_told_at_its_place(tmp_path: Path) -> None:
     file = tmp_path / "p.yml"
     file.write_bytes(b"name: p\nstorage: caf\xe9\n")

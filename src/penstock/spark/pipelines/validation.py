@@ -11,7 +11,7 @@ from penstock.spark.pipelines.option_check import (
     check_source_options,
 )
 from penstock.spark.pipelines.problems import Place, Problems, suggestion
-from penstock.spark.pipelines.sql_text import chance
+from penstock.spark.pipelines.sql_text import chance, tokens
 from penstock.spark.pipelines.steps import STEPS
 from penstock.spark.pipelines.steps.paths import local_path, resolved
 from penstock.spark.pipelines.steps.sql_options import pieces_of
@@ -176,10 +176,18 @@ def _check_sides(pipeline: Pipeline, problems: Problems) -> None:
 
 def _decided_by_chance(output: SideOutput) -> Iterator[tuple[StepUse, str]]:
     """Uses of steps on the way, and the function by which nobody can tell again what left there."""
+    made: dict[str, str] = {}  # Columns that such a function has made, and which it was.
     for use in (*(use for _, _, use in output.before), output.use):
+        before = dict(made)
         for option, sql in pieces_of(use):
-            if option in _DECIDING and (name := chance(sql)):
+            words = [word.text.strip("`").lower() for word in tokens(sql)]
+            column = words.pop() if use.name == "select" and words[-2:-1] == ["as"] else ""
+            name = chance(sql) or next((before[word] for word in words if word in before), "")
+            if option in _DECIDING and name:
                 yield use, name
+            made.pop(column, None)
+            if column and name:
+                made[column] = name
 
 
 def _check_files(pipeline: Pipeline, holder: str, query: Query, problems: Problems) -> None:
