@@ -144,7 +144,7 @@ class Runner:
             watched.ask_to_end()
         while left:
             is_late = time.monotonic() >= deadline
-            ready = [watched for watched in left if is_late or not watched.is_busy]
+            ready = [watched for watched in left if is_late or not _is_busy(watched)]
             for watched in ready:
                 self._stop(watched)
             left = [watched for watched in left if watched not in ready]
@@ -208,6 +208,13 @@ class Runner:
 
 FlowSides = tuple[Sequence[SideOutput], Checkpoint, SideCursor]
 Sides = dict[str, FlowSides]
+
+
+def _is_busy(watched: WatchedFlow) -> bool:
+    try:
+        return watched.is_busy
+    except Exception:  # Whoever stops it is told the same, as a failure of this flow.
+        return False
 
 
 def _starts(cursors: Iterable[SideCursor]) -> dict[str, Offsets]:
