@@ -579,14 +579,30 @@ def test_statistics_of_a_producer_that_sends_nothing_are_fetched_too(broker: str
     asyncio.run(run())
 
 
-def test_program_that_ends_without_closing_still_sends(broker: str, topic: str) -> None:
-    program = (
-        "import asyncio; from penstock import AsyncProducer\n"
-        "async def main():\n"
-        f"    producer = AsyncProducer(bootstrap_servers={broker!r}, linger_ms=60000)\n"
-        f"    producer.send({topic!r}, b'last words')\n"
-        "    return producer\n"
-        "producer = asyncio.run(main())"
-    )
+@pytest.mark.parametrize(
+    "end",
+    [
+        "producer = asyncio.run(main())",
+        "asyncio.run(main())",
+        "asyncio.run(main()); gc.collect()",
+        "asyncio.run(cancelled())",
+    ],
+)
+def test_program_that_ends_without_closing_still_sends(broker: str, topic: str, end: str) -> None:
+    program = f"""
+import asyncio, contextlib, gc
+from penstock import AsyncProducer
+async def main():
+    producer = AsyncProducer(bootstrap_servers={broker!r}, linger_ms=300, buffer_records=10)
+    for _ in range(15):
+        producer.send({topic!r}, b"last words")
+    return producer
+async def cancelled():
+    producer = await main()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await producer.close()
+{end}
+"""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
-    assert values(read_all(broker, topic, 1)) == [b"last words"]
+    assert values(read_all(broker, topic, 15)) == [b"last words"] * 15

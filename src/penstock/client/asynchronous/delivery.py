@@ -181,7 +181,8 @@ class Bridge(DeliveryThread):
         """Those that have ended while somebody waits."""
         self.loop_is_idle = True
         """Whether the loop has come round since the last record, so that the thread does not disturb it."""
-        self._retry_waiting = retry_waiting
+        self.retry_waiting = retry_waiting
+        """Gives librdkafka what waits for room; whether some still waits. Ends with its producer."""
         self._is_scheduled = False
         super().__init__(producer, name, trouble)
 
@@ -211,7 +212,7 @@ class Bridge(DeliveryThread):
         return self.loop_is_idle or super()._is_wanted()
 
     def _has_work(self) -> bool:
-        retry_waiting = self._retry_waiting()  # Of a producer that is forgotten there is nothing to retry.
+        retry_waiting = self.retry_waiting()  # Of a producer that is forgotten there is nothing to retry.
         return (retry_waiting is not None and retry_waiting()) or super()._has_work()
 
     def _poll(self, seconds: float) -> None:

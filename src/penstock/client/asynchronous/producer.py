@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, wait
 from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -54,6 +55,8 @@ class AsyncProducer(RecordSender):
         """Records that were held, and never given to librdkafka."""
         self._is_bound = False
         """Whether the bridge has a loop."""
+        self._closing: Future[int] | None = None
+        """The worker's last job."""
         name = f"penstock-producer-{self.config.client_id}"
         self._bridge = Bridge(self._raw, name, self._trouble, WeakMethod(self._retry_waiting))
         OPEN.add(self)
@@ -168,11 +171,11 @@ class AsyncProducer(RecordSender):
         """
         if self._is_closed:
             return
-        OPEN.discard(self)
-        self._is_closed = True
-        closing = asyncio.ensure_future(self._call(partial(self._finish, timeout)))
-        closing.add_done_callback(lambda _: self._worker.close())
-        left = await asyncio.shield(closing)
+        closing = self._begin_to_close(timeout)
+        try:
+            left = await asyncio.shield(asyncio.wrap_future(closing))
+        finally:
+            self._bridge.settle_all()
         if left:
             text = self._trouble.explain(
                 f"{left} records were not acknowledged within {timeout:g} s of closing"
@@ -189,16 +192,21 @@ class AsyncProducer(RecordSender):
 
     def __del__(self) -> None:
         if not getattr(self, "_is_closed", True):
-            self._is_closed = True
-            self._worker.submit(partial(self._finish, EXIT_SECONDS))  # A loop must not wait for it.
-            self._worker.close()
+            # Garbage collection has ended these references; the worker keeps us until all is sent.
+            self._bridge.retry_waiting = WeakMethod(self._retry_waiting)
+            OPEN.add(self)
+            self._begin_to_close(EXIT_SECONDS)  # A loop must not wait for it, but the program's end does.
             warnings.warn(f"{self!r} was never closed", ResourceWarning, stacklevel=2)
 
     def close_at_last(self) -> None:
-        """What nobody has closed when the program ends still sends what it holds, if that is quick."""
-        self._is_closed = True
-        self._worker.close()
-        if left := self._finish(EXIT_SECONDS):
+        """What is not closed when the program ends still sends what it holds, if that is quick."""
+        if self._closing is None:
+            self._is_closed = True
+            self._worker.close()
+            left = self._finish(EXIT_SECONDS)
+        else:
+            left = 0 if wait([self._closing], EXIT_SECONDS).done else len(self._raw) + self._held_count
+        if left:
             logger.warning("%d records were not acknowledged when the program ended", left)
 
     # Inside, in the loop's thread.
@@ -208,6 +216,13 @@ class AsyncProducer(RecordSender):
         if not self._is_bound:
             self._bridge.loop = asyncio.get_running_loop()
             self._is_bound = True
+
+    def _begin_to_close(self, seconds: float) -> "Future[int]":
+        """In the worker, which goes on though nobody waits; how many records will be left."""
+        self._is_closed = True
+        self._closing = self._worker.submit(partial(self._finish, seconds))
+        self._closing.add_done_callback(lambda _: self._worker.close())
+        return self._closing
 
     def _fetch(self) -> None:
         self._bridge._poll(0)
@@ -339,6 +354,7 @@ class AsyncProducer(RecordSender):
             self._give_up_all()
             self._purge(seconds)
         self._let_go()
+        self._bridge.hand_over()
         return left
 
     def _give_up_all(self) -> None:
