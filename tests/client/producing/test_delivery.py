@@ -66,6 +66,14 @@ with Producer(bootstrap_servers={broker!r}, buffer_records=600) as producer:
     assert ended.stdout == "999\n", ended.stderr
 
 
+def test_callback_may_wait_for_what_it_sends_though_nobody_else_fetches(broker: str, topic: str) -> None:
+    waited: concurrent.futures.Future[int] = concurrent.futures.Future()
+    with Producer(bootstrap_servers=broker) as producer:
+        sent = producer.send(topic, b"x")
+        sent.add_done_callback(lambda _: waited.set_result(producer.send(topic, b"y").result(10).offset))
+        assert waited.result(20) == 1
+
+
 def test_flushing_waits_for_callbacks(broker: str, topic: str) -> None:
     called: list[int] = []
 

@@ -6,6 +6,7 @@ condition only if somebody waits, and is itself what librdkafka calls when the r
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures._base import FINISHED, RUNNING
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,6 +37,12 @@ class Attendant(Protocol):
 
     def attention(self) -> "AbstractContextManager[None]":
         """Hurry while somebody waits inside."""
+
+    def is_calling_back(self) -> bool:
+        """Whether whoever asks is called back just now."""
+
+    def fetch_until(self, is_done: Callable[[], bool], seconds: float | None) -> None:
+        """Have librdkafka settle what ends, here and now, until that is so or for so long."""
 
 
 def metadata_of(topic: str, place: Place) -> RecordMetadata:
@@ -114,8 +121,12 @@ class Delivery(Future[RecordMetadata]):
 
     def _awaited(self, timeout: float | None) -> Outcome:
         condition = self._condition
-        with self._attendant.attention(), condition:
-            condition.wait_for(self.done, timeout)
+        if self._attendant.is_calling_back():
+            # This thread may be the one that others leave fetching to.
+            self._attendant.fetch_until(self.done, timeout)
+        else:
+            with self._attendant.attention(), condition:
+                condition.wait_for(self.done, timeout)
         if self._outcome is None:
             raise RequestTimedOut(
                 f"A record for {self.topic} is not acknowledged after {timeout:g} s, and may still be",

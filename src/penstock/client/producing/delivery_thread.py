@@ -6,9 +6,11 @@ this thread only looks whether they do. It works in earnest as soon as somebody 
 is on its way.
 """
 
+import math
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -110,11 +112,21 @@ class DeliveryThread:
                 self._calling = None
                 self._calls.release()
 
+    def is_calling_back(self) -> bool:
+        """Whether this thread is inside a callback."""
+        return self._calling is threading.current_thread()
+
+    def fetch_until(self, is_done: Callable[[], bool], seconds: float | None) -> None:
+        """Fetch until that is so, or for so long."""
+        deadline = math.inf if seconds is None else time.monotonic() + seconds
+        while not is_done() and time.monotonic() < deadline:
+            self.fetch(EAGER_SECONDS)
+
     def wait_called_back(self, seconds: float) -> None:
         """Return when all have been called of whose records the fate is known, unless a callback asks."""
         self.call_back()
         longest = min(seconds, threading.TIMEOUT_MAX)
-        if self._calling is not threading.current_thread() and self._calls.acquire(timeout=longest):
+        if not self.is_calling_back() and self._calls.acquire(timeout=longest):
             self._calls.release()
 
     def _work(self) -> None:
