@@ -158,6 +158,7 @@ def test_serve_directory_in_use_exits_with_1_and_says_so(tmp_path: Path) -> None
     ("present", "words", "said"),
     [
         ("worker-1", [], "holds the data of several workers; serve it with --workers"),
+        ("node-1", [], "holds the data of a whole cluster; start it with `penstock cluster up --dir "),
         ("worker-3", ["--workers", "2"], "holds the data of 3 brokers, not of 2"),
         (".", ["--workers", "2"], "holds the data of a single broker"),
     ],
