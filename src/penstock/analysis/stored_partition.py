@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from penstock.model.errors import UsageError
 from penstock.model.ids import TopicPartition
 from penstock.storage.filesystem import FileSystem, PathMissingError, join_path
+from penstock.storage.meta_properties import META_PROPERTIES
 from penstock.storage.partition_directory import parse_directory_name
 from penstock.storage.segment import LOG_SUFFIX
 
@@ -70,8 +71,13 @@ def find_partitions(filesystem: FileSystem, data_directory: str) -> Iterator[Sto
     parsed = ((parse_directory_name(name), name) for name in names)
     for partition, name in sorted((partition, name) for partition, name in parsed if partition is not None):
         directory = join_path(data_directory, name)
-        if filesystem.is_directory(directory):
+        if filesystem.is_directory(directory) and not _is_of_a_broker(filesystem, directory):
             yield _look_at(filesystem, partition, directory)
+
+
+def _is_of_a_broker(filesystem: FileSystem, directory: str) -> bool:
+    """Whether this is all that a broker has: ``node-1`` of a cluster reads like partition 1 of a topic."""
+    return filesystem.exists(join_path(directory, META_PROPERTIES))
 
 
 def _look_at(filesystem: FileSystem, partition: TopicPartition, directory: str) -> StoredPartition:

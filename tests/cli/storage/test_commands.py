@@ -109,6 +109,19 @@ def test_storage_of_a_directory_without_partitions_fails_with_a_hint(
     assert "holds no partitions" in answer.errors
 
 
+@pytest.mark.parametrize("name", ["node-1", "worker-1"])
+@pytest.mark.parametrize("verb", ["analyze", "segments", "verify"])
+def test_storage_of_a_directory_of_several_brokers_takes_them_for_no_partitions(
+    terminal: Terminal, tmp_path: Path, verb: str, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "meta.properties").touch()
+
+    answer = terminal.run("storage", verb, "--data-dir", str(tmp_path))
+    assert (answer.code, answer.output) == (1, "")
+    assert f"{name}, " in answer.errors
+
+
 def test_storage_of_a_directory_that_is_not_there_is_a_usage_error(
     terminal: Terminal, tmp_path: Path
 ) -> None:

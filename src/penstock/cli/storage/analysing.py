@@ -35,7 +35,7 @@ def stored_partitions(
         raise CommandFailed(
             f"{data_directory} holds no partitions.",
             hint="Name the directory that a broker was given as --data-dir; "
-            "of a cluster on this machine, one of its node-1, node-2, ...",
+            "of several on this machine, one of its node-1, node-2, ... or worker-1, worker-2, ...",
         )
     require_topics(topics, {each.partition.topic for each in found}, f"in {data_directory}")
     return [each for each in found if _is_wanted(each.partition.topic, topics, internal=internal)]
