@@ -26,7 +26,8 @@ SCHEMA = (
 
 def records(spark: "SparkSession", values: list[str | None]) -> "DataFrame":
     rows = [
-        ("t", 0, offset, None, None, value and value.encode(), None) for offset, value in enumerate(values)
+        ("t", 0, offset, None, None, None if value is None else value.encode(), None)
+        for offset, value in enumerate(values)
     ]
     return with_record(spark.createDataFrame(rows, SCHEMA))
 
@@ -84,6 +85,27 @@ def test_parse_says_why_a_value_is_not_as_it_should_be(spark: "SparkSession") ->
         "parse", format="regex", pattern=r"(?P<n>\w+) (\w+)", schema="n int", deadLetterTopic="d"
     )
     assert set(reasons(spark, log, pattern)) == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("options", "bad"),
+    [
+        ({"schema": "a int, b string"}, {"0", "1"}),
+        ({"schema": "a int, b string", "format": "csv"}, {"0", "1"}),
+        ({"schema": "a string", "format": "csv"}, set()),
+    ],
+)
+def test_parse_takes_no_empty_value_for_a_row_of_nulls(
+    spark: "SparkSession", options: dict[str, str], bad: set[str]
+) -> None:
+    rows = records(spark, ["", "  ", None])
+    parse = options_of("parse", deadLetterTopic="d", keep=["offset"], **options)
+    build = STEPS["parse"].build
+    assert build is not None
+
+    assert reasons(spark, rows, parse).keys() == bad
+    going_on = {str(row.offset) for row in build(rows, parse, context(spark)).collect()}
+    assert going_on == {"0", "1", "2"} - bad, "each record goes one way, and one without a value its own"
 
 
 def test_parse_keeps_what_is_asked_for_and_carries_the_record(spark: "SparkSession") -> None:

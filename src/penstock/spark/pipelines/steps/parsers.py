@@ -104,10 +104,22 @@ def _parse_csv(value: "Column", options: Options) -> "Column":
     return F.from_csv(value.cast("string"), F.lit(_with_corrupt(options)), _parser_options(options))
 
 
-def _is_corrupt(parsed: str, options: Options) -> "Column":
+def _is_no_json(parsed: str, options: Options) -> "Column":
+    """Of a value that is empty or blank, Spark makes the same as of none, and no word about it."""
     from pyspark.sql import functions as F
 
-    return F.col(f"{parsed}.{CORRUPT}").isNotNull()
+    is_blank = F.col(parsed).isNull() & F.col(options["column"]).isNotNull()
+    return F.col(f"{parsed}.{CORRUPT}").isNotNull() | is_blank
+
+
+def _is_no_csv(parsed: str, options: Options) -> "Column":
+    """An empty value is a line of one column, and Spark takes it for one of any number."""
+    from pyspark.sql import functions as F
+
+    is_corrupt = F.col(f"{parsed}.{CORRUPT}").isNotNull()
+    if len(column_names(options["schema"])) == 1:
+        return is_corrupt
+    return is_corrupt | F.col(options["column"]).cast("string").eqNullSafe(F.lit(""))
 
 
 def _json_reason(value: "Column", parsed: str, options: Options) -> "Column":
@@ -267,11 +279,11 @@ PARSERS: Mapping[str, Parser] = {
         check=_needs_schema,
         columns=_schema_columns,
         parse=_parse_json,
-        is_bad=_is_corrupt,
+        is_bad=_is_no_json,
         reason=_json_reason,
     ),
     "csv": Parser(
-        check=_needs_schema, columns=_schema_columns, parse=_parse_csv, is_bad=_is_corrupt, reason=_csv_reason
+        check=_needs_schema, columns=_schema_columns, parse=_parse_csv, is_bad=_is_no_csv, reason=_csv_reason
     ),
     "regex": Parser(
         check=_check_regex,
