@@ -88,6 +88,24 @@ def test_flushing_waits_for_callbacks(broker: str, topic: str) -> None:
         assert called == list(range(20))
 
 
+def test_flushing_waits_for_callbacks_that_another_thread_leaves_behind(broker: str) -> None:
+    called = threading.Event()
+
+    class Due:
+        call_back = called.set
+
+    with Producer(bootstrap_servers=broker) as producer:
+        thread = producer._thread
+        with thread._calls:
+            thread.callbacks_due.append(Due)
+            flushing = threading.Thread(target=producer.flush)
+            flushing.start()
+            flushing.join(0.2)
+            assert flushing.is_alive()
+        flushing.join(20)
+        assert called.is_set()
+
+
 def test_delivery_ends_though_nobody_waits_or_sends(broker: str, topic: str) -> None:
     ended = threading.Event()
     with Producer(bootstrap_servers=broker) as producer:

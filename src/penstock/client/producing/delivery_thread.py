@@ -124,10 +124,13 @@ class DeliveryThread:
 
     def wait_called_back(self, seconds: float) -> None:
         """Return when all have been called of whose records the fate is known, unless a callback asks."""
+        deadline = time.monotonic() + seconds
         self.call_back()
-        longest = min(seconds, threading.TIMEOUT_MAX)
-        if not self.is_calling_back() and self._calls.acquire(timeout=longest):
+        while not self.is_calling_back() and self._calls.acquire(timeout=_seconds_until(deadline)):
             self._calls.release()
+            if not self.callbacks_due:
+                return
+            self.call_back()  # What came just when the other one was about to let go.
 
     def _work(self) -> None:
         if not self._has_work():
@@ -158,3 +161,7 @@ class DeliveryThread:
         self.is_asleep = False
         self._wake.clear()
         self._poll(0)
+
+
+def _seconds_until(deadline: float) -> float:
+    return min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX)
