@@ -61,6 +61,25 @@ def test_flow_may_have_the_name_of_its_source_and_both_have_side_outputs(
     assert values(topics, f"{prefix}.out") == ['{"a":1}']
 
 
+def test_flow_begins_where_its_side_outputs_do_whatever_else_would_be_stronger(
+    spark: "SparkSession", topics: Topics, bootstrap: str, prefix: str, tmp_path: Path
+) -> None:
+    """A time is looked up again when the stream begins, and may be elsewhere then."""
+    strong = "startingTimestamp: 9999999999999, startingOffsetsByTimestampStrategy: latest"
+    text = (tmp_path / "p.yml").read_text().replace("startingOffsets: earliest", strong)
+    (tmp_path / "p.yml").write_text(text)
+    topics.put(f"{prefix}.in", ["nonsense", '{"a": 1}'])
+    flow = tmp_path / "state" / "flows" / "orders"
+    flow.mkdir(parents=True)
+    starts = {"orders": {f"{prefix}.in": {"0": 1}}}
+    (flow / "sides.json").write_text(json.dumps({"batch": -1, "starts": starts}))
+
+    run_pipeline(spark, tmp_path / "p.yml", bootstrap)
+
+    assert values(topics, f"{prefix}.out") == ['{"a":1}']
+    assert values(topics, f"{prefix}.unread") == []
+
+
 def test_what_left_in_micro_batches_that_spark_has_forgotten_is_not_guessed(
     spark: "SparkSession", topics: Topics, bootstrap: str, prefix: str, tmp_path: Path
 ) -> None:

@@ -67,7 +67,7 @@ def read_source(
     if columns:
         reader = reader.schema(record_schema(columns))
     use = Use.STREAM_READ if source.read is ReadMode.STREAM else Use.BATCH_READ
-    options = {**options_for(use, topic_options), **source.options, **_starting(source, start)}
+    options = {**options_for(use, topic_options), **_beginning(source.options, start)}
     rows = reader.options(**options).load()
     if narrowed is not None:
         rows = _widened(rows, narrowed)
@@ -101,12 +101,13 @@ def _widened(rows: "DataFrame", narrowed: Narrowed) -> "DataFrame":
     )
 
 
-def _starting(source: Source, start: Offsets | None) -> dict[str, str]:
-    """Known offsets in place of the options'; what is not among them is new and read from its beginning."""
+def _beginning(options: Mapping[str, str], start: Offsets | None) -> dict[str, str]:
+    """Known offsets in place of whatever the options say; what is not among them is new, and read whole."""
     if start is None:
-        return {}
+        return dict(options)
     others = {topic: {**numbers, "*": EARLIEST} for topic, numbers in start.items()}
-    return {"startingOffsets": json.dumps({**others, "*": EARLIEST})}
+    kept = {name: text for name, text in options.items() if not name.lower().startswith("starting")}
+    return {**kept, "startingOffsets": json.dumps({**others, "*": EARLIEST})}
 
 
 def record_schema(columns: tuple[str, ...]) -> str:
