@@ -6,6 +6,7 @@ whole lines, never wrapped or cut, so that ``grep`` and ``awk`` see all of them,
 
 import json
 import os
+import select
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,6 +51,21 @@ def until_reader_leaves() -> Iterator[None]:
         yield
     except BrokenPipeError:
         discard_output()
+
+
+def check_for_reader() -> None:
+    """Raise ``BrokenPipeError`` if nobody reads standard output any more, which writing alone would tell.
+
+    For those that follow: ``head`` must not wait for a record that may never come.
+    """
+    try:
+        descriptor = sys.stdout.fileno()
+    except OSError:  # Somebody has put another stream in its place.
+        return
+    watch = select.poll()
+    watch.register(descriptor, 0)
+    if any(state & select.POLLERR for _, state in watch.poll(0)):
+        raise BrokenPipeError
 
 
 @contextmanager

@@ -132,6 +132,22 @@ def test_process_consume_into_a_closed_pipe_ends_quietly(terminal: Terminal, top
             reader.kill()
 
 
+def test_process_consume_that_follows_notices_a_reader_that_has_had_enough(
+    terminal: Terminal, topic: str
+) -> None:
+    terminal.must("produce", topic, stdin="the only line\n")
+    with terminal.spawn("consume", topic, "--from-beginning") as reader:
+        assert reader.stdout is not None
+        assert reader.stderr is not None
+        try:
+            assert reader.stdout.readline() == b"the only line\n"
+            reader.stdout.close()
+            assert reader.wait(COMMAND_SECONDS_MAX) == 0
+            assert reader.stderr.read() == b""
+        finally:
+            reader.kill()
+
+
 # Filters.
 
 

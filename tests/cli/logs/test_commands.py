@@ -155,3 +155,15 @@ def test_tail_goes_on_with_what_comes_until_it_is_interrupted(
 
     assert json.loads(line)["event"] == "connection closed"
     assert process.returncode == 0
+
+
+def test_tail_notices_a_reader_that_has_had_enough_while_nothing_comes(cluster: Terminal) -> None:
+    with cluster.spawn("logs", "tail", "never said", "--json") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            process.stdout.close()
+            assert process.wait(COMMAND_SECONDS_MAX) == 0
+            assert process.stderr.read() == b""
+        finally:
+            process.kill()

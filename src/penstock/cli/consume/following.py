@@ -11,6 +11,7 @@ from penstock.cli.consume.interrupt import Interrupt
 from penstock.cli.consume.record_filter import RecordFilter
 from penstock.cli.consume.record_format import Formatter
 from penstock.cli.librdkafka import failure
+from penstock.cli.output import check_for_reader
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
@@ -67,6 +68,8 @@ class Following:
         with Interrupt() as interrupt:
             while remaining and not self._is_over() and not interrupt.is_asked:
                 messages = self._next_messages(count_max=min(remaining, _RECORDS_PER_WRITE_MAX))
+                if not messages:
+                    check_for_reader()
                 records = [message for message in messages if self._is_record(message)]
                 wanted = list(filter(self._wants, records))
                 output.write(b"".join(map(self._write, wanted)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from penstock.cli.consume.interrupt import Interrupt
 from penstock.cli.failure import CommandFailed
 from penstock.cli.librdkafka import ask, require_reachable
-from penstock.cli.output import until_reader_leaves
+from penstock.cli.output import check_for_reader, until_reader_leaves
 from penstock.client.logs.entry import FoundEntry
 from penstock.client.logs.files import search_files
 from penstock.client.logs.newest import Newest
@@ -94,6 +94,7 @@ def _follow(topic: LogTopic, found: Newest, query: LogQuery, showing: Showing) -
         _show_found(found, query, showing)
         for entries in topic.follow(query):
             showing.show(entries)
+            check_for_reader()
             if interrupt.is_asked:
                 return
 
