@@ -1,16 +1,24 @@
 """Each row to the topic that an expression chooses."""
 
+import re
 from typing import TYPE_CHECKING
 
 from penstock.spark.pipelines.fields.field import Field, Options
 from penstock.spark.pipelines.fields.kinds import MappingOf, Sql, Text
-from penstock.spark.pipelines.steps.step import Step, StepContext
+from penstock.spark.pipelines.steps.step import Complain, Step, StepContext
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 TOPIC_PATTERN = r"[A-Za-z0-9._-]{1,249}"
 TOPIC_NAME = Text("a topic's name of up to 249 letters, digits, '.', '_' and '-'", TOPIC_PATTERN)
+
+
+def check(options: Options, complain: Complain) -> None:
+    """Conditions stand behind names that topics can have."""
+    for topic in options["topics"]:
+        if not re.fullmatch(TOPIC_PATTERN, topic):
+            complain(f"No topic can be called {topic!r}.", f"It takes {TOPIC_NAME.expected}.")
 
 
 def build(frame: "DataFrame", options: Options, context: StepContext) -> "DataFrame":
@@ -41,6 +49,7 @@ ROUTE = Step(
         ),
     ),
     keeps_records=True,
+    check=check,
     build=build,
     example="""- route:
     topics:
