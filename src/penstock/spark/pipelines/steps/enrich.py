@@ -77,7 +77,8 @@ ENRICH = Step(
             name="on",
             kind=ListOf(Text("a column")),
             is_required=True,
-            doc="The columns to look up by; both sides have them under these names.",
+            doc="The columns to look up by; both sides have them under these names. A row for which there "
+            "are several becomes as many.",
         ),
         Field(
             name="columns",
