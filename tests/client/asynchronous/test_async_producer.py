@@ -570,7 +570,7 @@ def test_clients_that_are_forgotten_say_so_and_leave_no_thread(
 
 def test_statistics_of_a_producer_that_sends_nothing_are_fetched_too(broker: str) -> None:
     async def run() -> None:
-        async with AsyncProducer(bootstrap_servers=broker, statistics_interval_ms=1) as producer:
+        async with AsyncProducer(bootstrap_servers=broker, statistics_interval_ms=20) as producer:
             async with asyncio.timeout(20):
                 while producer._statistics._came is None:
                     await asyncio.sleep(0.05)
