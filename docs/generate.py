@@ -3,6 +3,7 @@
 ``python docs/generate.py`` writes; a test fails when what is checked in differs from what it would write.
 """
 
+from argparse import SUPPRESS
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typer.main import get_command
 
 from penstock.broker.metrics.metric import Metric
 from penstock.broker.metrics.table import METRICS
+from penstock.cli.serve import new_parser
 from penstock.cli.tree import COMMANDS, build_app
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.client_metrics_keys import CLIENT_METRICS_KEYS
@@ -139,12 +141,25 @@ def commands_page() -> str:
 def _command_sections() -> Iterator[str]:
     for name, command in COMMANDS.items():
         if not command.module:
-            yield from ("", f"## penstock {name}", "", f"{command.summary} See `penstock {name} --help`.")
+            yield from _serve_section(name)
             continue
         tree: Any = get_command(build_app([name]))
         found = tree.commands[name]
         for verb, leaf in getattr(found, "commands", {"": found}).items():
             yield from _command_section(f"{name} {verb}".strip(), leaf)
+
+
+def _serve_section(name: str) -> Iterator[str]:
+    """The one command outside the tree."""
+    parser = new_parser()
+    yield from ("", f"## penstock {name}", "", *parser.description.splitlines())
+    yield from ("", "| option | meaning |", "|---|---|")
+    for action in parser._actions:
+        if action.help is not SUPPRESS and not {"--help", "--version"}.intersection(action.option_strings):
+            names = " ".join([", ".join(action.option_strings), *filter(None, [action.metavar])])
+            yield f"| `{names}` | {action.help[:1].upper()}{action.help[1:]}. |"
+    examples = parser.epilog.partition("Examples:\n")[2]
+    yield from ("", "```sh", *(line.strip() for line in examples.splitlines()), "```")
 
 
 def _command_section(words: str, command: Any) -> Iterator[str]:
@@ -167,7 +182,9 @@ def _option(option: Any) -> str:
 
 
 def _argument(argument: Any) -> str:
-    """As a usage line has it: ``GROUP``, ``GROUP...``, ``[GROUP...]``."""
+    """As a usage line has it: ``GROUP``, ``GROUP...``, ``[GROUP...]``; several words are one already."""
+    if " " in argument.metavar:
+        return str(argument.metavar)
     name = argument.metavar.strip("[].")
     spelled = name if argument.nargs == 1 else f"{name}..."
     return spelled if argument.required else f"[{spelled}]"

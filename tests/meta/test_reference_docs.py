@@ -6,11 +6,13 @@ from types import ModuleType
 import pytest
 from tests.meta.source_tree import ROOT
 
+from penstock.cli.serve import option_names
 from penstock.config.broker_keys import BROKER_KEYS
 from penstock.config.topic_keys import TOPIC_KEYS
 from penstock.wire.api_keys import APIS
 
 REFERENCE = ROOT / "docs" / "reference"
+HELP_AND_VERSION = ("-h", "--help", "-V", "--version")
 
 
 @pytest.fixture(scope="module")
@@ -36,3 +38,10 @@ def test_every_setting_is_documented() -> None:
 def test_every_served_api_is_documented() -> None:
     text = (REFERENCE / "apis.md").read_text()
     assert not [spec.name for spec in APIS.values() if spec.is_served and f" {spec.name} " not in text]
+
+
+def test_every_option_of_serve_is_documented_and_arguments_are_spelled_as_help_has_them() -> None:
+    text = (REFERENCE / "commands.md").read_text()
+    served = text.partition("## penstock serve\n")[2].partition("\n## ")[0]
+    assert not [name for name in option_names() if name not in served and name not in HELP_AND_VERSION]
+    assert "## penstock config set KIND [NAME] KEY=VALUE...\n" in text

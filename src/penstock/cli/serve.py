@@ -37,7 +37,7 @@ _EXAMPLES = example_text(
 
 def serve(words: Sequence[str]) -> int:
     """Run a broker with the options in ``words``; the exit code, once it has stopped."""
-    options = _new_parser().parse_args(words)
+    options = new_parser().parse_args(words)
     flags = key_values(options.set, option="--set") | _named_flags(options)
     from penstock.config.sources import load_broker_config
 
@@ -77,7 +77,7 @@ def option_names() -> dict[str, ServeOption]:
     """Every name of every option, but for hidden ones."""
     return {
         name: ServeOption(action.help or "", action.metavar in ("DIR", "FILE"))
-        for action in _new_parser()._actions
+        for action in new_parser()._actions
         if action.help is not SUPPRESS
         for name in action.option_strings
     }
@@ -90,7 +90,8 @@ class _Parser(ArgumentParser):
         raise UsageError(f"{message[:1].upper()}{message[1:]}; see `penstock serve --help`.")
 
 
-def _new_parser() -> ArgumentParser:
+def new_parser() -> ArgumentParser:
+    """All options, as they are read, shown by --help and listed in the reference."""
     parser = _Parser(
         prog="penstock serve",
         description=_ABOUT,
