@@ -32,8 +32,9 @@ _HINTS: Mapping[str, str] = {
     "TOPIC_ALREADY_EXISTS": "Use --if-not-exists, or change it with `penstock topic alter`.",
     "INVALID_CONFIG": "See valid names and values with `penstock topic describe TOPIC --all-configs`.",
     "INVALID_REPLICATION_FACTOR": "A replication factor cannot exceed the number of brokers.",
-    "INVALID_PARTITIONS": "The number of partitions can only grow.",
+    "INVALID_PARTITIONS": "A topic has at least one partition, and their number can only grow.",
     "TOPIC_EXCEPTION": "Topic names hold up to 249 ASCII letters, digits, '.', '_' and '-'.",
+    "_AUTO_OFFSET_RESET": "See from where to where a topic goes with `penstock topic describe TOPIC`.",
     "_TIMED_OUT": "The broker took too long to answer; look at its log.",
     "_TRANSPORT": "The connection broke; look at the broker's log.",
 }

@@ -83,6 +83,7 @@ def test_consume_offset_out_of_range_fails(terminal: Terminal, topic: str) -> No
 
     assert answer.code == 1
     assert "Offset out of range" in answer.errors
+    assert "Hint: See from where to where a topic goes" in answer.errors
 
 
 def test_consume_topic_that_is_missing_fails_and_does_not_create_it(

@@ -270,6 +270,14 @@ def test_plan_with_nothing_to_do_says_so(terminal: Terminal) -> None:
     )
 
 
+def test_plan_file_with_nothing_to_do_is_not_said_to_need_a_run(terminal: Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+
+    answer = terminal.must("reassign", "plan", "--no-even", "-o", str(path))
+    assert json.loads(path.read_text())["partitions"] == []
+    assert answer.errors == ""
+
+
 def test_plan_leaves_what_moves_already(terminal: Terminal, controller: Controller) -> None:
     controller.is_stuck = True
     controller.targets = {("clicks", 0): (2,), ("clicks", 1): (3,)}

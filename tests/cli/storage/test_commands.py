@@ -129,6 +129,7 @@ def test_storage_of_a_directory_that_is_not_there_is_a_usage_error(
 
     assert answer.code == 2
     assert "There is no directory" in answer.errors
+    assert "Hint: Name the directory that a broker was given with --data-dir" in answer.errors
 
 
 @pytest.fixture

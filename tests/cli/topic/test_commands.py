@@ -106,6 +106,15 @@ def test_topic_add_partitions_to_a_number_or_by_one(terminal: Terminal, topic: s
     assert len(described["partitions"]) == 5
 
 
+def test_topic_create_without_partitions_says_how_many_there_are_at_least(
+    terminal: Terminal, unique: UniqueName
+) -> None:
+    answer = terminal.run("topic", "create", unique("none"), "--partitions", "0")
+
+    assert answer.code == 1
+    assert "at least one partition" in answer.errors
+
+
 def test_topic_add_partitions_that_it_has_already_fails_with_a_hint(terminal: Terminal, topic: str) -> None:
     answer = terminal.run("topic", "add-partitions", topic, "--to", "1")
 

@@ -88,7 +88,8 @@ def plan(
         print_moves(moves, bytes_to_copy(described, moves))
     if output is not None:
         write_plan(output, assignment)
-        print(f"Hint: Carry it out with `penstock reassign run {output}`.", file=sys.stderr)
+        if moves:
+            print(f"Hint: Carry it out with `penstock reassign run {output}`.", file=sys.stderr)
 
 
 @reassign_app.command(

@@ -12,7 +12,7 @@ from penstock.analysis.partition_analysis import (
 )
 from penstock.analysis.record_statistics import RecordStatistics
 from penstock.analysis.stored_partition import StoredPartition, find_partitions
-from penstock.cli.failure import CommandFailed
+from penstock.cli.failure import CommandFailed, ExitCode
 from penstock.cli.progress import advancing
 from penstock.model.ids import TopicPartition
 from penstock.records.batch import crc_matches
@@ -25,18 +25,22 @@ from penstock.wire_client.topics import find_leaders
 KEYS_TOTAL_MAX = 1_000_000
 """Remembered by all partitions together."""
 
+_NAME_A_DIRECTORY = (
+    "Name the directory that a broker was given with --data-dir; "
+    "of several on this machine, one of its node-1, node-2, ... or worker-1, worker-2, ..."
+)
+
 
 def stored_partitions(
     filesystem: FileSystem, data_directory: str, topics: Collection[str], *, internal: bool
 ) -> list[StoredPartition]:
     """The partitions of these topics, or of all; a topic that is not there fails the command."""
+    if not filesystem.is_directory(data_directory):
+        message = f"There is no directory {data_directory}."
+        raise CommandFailed(message, hint=_NAME_A_DIRECTORY, code=ExitCode.USAGE)
     found = list(find_partitions(filesystem, data_directory))
     if not found:
-        raise CommandFailed(
-            f"{data_directory} holds no partitions.",
-            hint="Name the directory that a broker was given as --data-dir; "
-            "of several on this machine, one of its node-1, node-2, ... or worker-1, worker-2, ...",
-        )
+        raise CommandFailed(f"{data_directory} holds no partitions.", hint=_NAME_A_DIRECTORY)
     require_topics(topics, {each.partition.topic for each in found}, f"in {data_directory}")
     return [each for each in found if _is_wanted(each.partition.topic, topics, internal=internal)]
 
