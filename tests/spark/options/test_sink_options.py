@@ -1,16 +1,55 @@
 """What writers are asked for, and which options do not go together."""
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import pytest
 
-from penstock.spark.options.definition import OptionError
+from penstock.spark.options.definition import WRITES, Effect, OptionError
+from penstock.spark.options.parsing import OPTIONS
 from penstock.spark.options.sink_options import (
     DeliveryGuarantee,
+    SinkOptions,
     TxnVersion,
     batch_sink_options,
     stream_sink_options,
 )
 
 WHERE = {"kafka.bootstrap.servers": "localhost:9092"}
+
+SET: list[tuple[str, str, str, Any]] = [
+    ("topic", "orders", "topic", "orders"),
+    ("deliveryGuarantee", "At-Least-Once", "guarantee", DeliveryGuarantee.AT_LEAST_ONCE),
+    ("transactionalId", "mine", "transactional_id", "mine"),
+    ("compression", "zstd", "compression", "zstd"),
+    ("kafka.compression.type", "gzip", "compression", "gzip"),
+    ("kafka.max.request.size", "2000", "batch_bytes_max", 2000),
+    ("kafka.buffer.memory", "3000", "buffer_bytes_max", 3000),
+    ("kafka.delivery.timeout.ms", "4000", "delivery_timeout_ms", 4000),
+    ("kafka.max.block.ms", "5000", "coordinator_timeout_ms", 5000),
+    ("kafka.transaction.timeout.ms", "6000", "transaction_timeout_ms", 6000),
+]
+REQUIRED = {"kafka.acks": ("all", "-1"), "kafka.enable.idempotence": ("true",)}
+PAIR = ("txnAppId", "txnVersion")
+
+
+@pytest.mark.parametrize(("name", "text", "field", "value"), SET)
+def test_option_sets_what_it_names(name: str, text: str, field: str, value: object) -> None:
+    assert getattr(stream_sink_options(WHERE | {name: text}), field) == value
+
+
+@pytest.mark.parametrize("read", [batch_sink_options, stream_sink_options])
+def test_what_is_always_so_may_be_asked_for(read: Callable[[Mapping[str, str]], SinkOptions]) -> None:
+    for name, texts in REQUIRED.items():
+        for text in texts:
+            assert read(WHERE | {name: text}) == read(WHERE)
+
+
+def test_every_option_of_writing_is_tested_by_name() -> None:
+    """Those that reading has as well are tested there."""
+    tested = {*(row[0] for row in SET), *REQUIRED, *PAIR}
+    acting = {option.name for option in OPTIONS if option.effect is Effect.ACTS and option.uses <= WRITES}
+    assert acting == tested
 
 
 def test_streams_are_exactly_once_and_batches_at_least_once_unless_told_otherwise() -> None:
