@@ -66,6 +66,17 @@ flows:
           WITH big AS (SELECT * FROM input WHERE a >= 2)
           SELECT concat(b, '!') AS value FROM big
     sink: {options: {topic: T.log}}
+  closed:
+    from: orders
+    steps:
+      - watermark: {time: ts, delay: 10 seconds}
+      - sql: SELECT window.start AS start, count(*) AS n FROM input GROUP BY window(ts, '1 minute')
+    sink: {options: {topic: T.closed}}
+  keys:
+    from: lines
+    steps:
+      - parse: {format: text, column: key}
+    sink: {options: {topic: T.keys}}
   from_table:
     sql: SELECT user, amount FROM kept WHERE amount > 2
     sink: {options: {topic: T.from_table}, value: {format: text}}
@@ -87,7 +98,7 @@ def python():
     return dp.step(small, "select", columns=["user", "id"])
 """
 
-OUTPUTS = ("joined", "sliding", "sessions", "csv", "log", "from_table", "python")
+OUTPUTS = ("joined", "sliding", "sessions", "csv", "log", "closed", "keys", "from_table", "python")
 
 
 def order(number: int, user: str, second: int, amount: float) -> dict[str, object]:
@@ -146,6 +157,9 @@ def test_steps_give_exactly_what_they_should(
         ("k", {"a": 3, "b": "four"}, {"b": "four"}),
     ]
     assert [record.value for record in records["log"]] == ["two!", "four!"]
+    closed = sorted(record.json()["start"][11:19] for record in records["closed"])
+    assert closed == ["00:00:00", "00:01:00"], "the window of the newest row is open"
+    assert [record.value for record in records["keys"]] == ["k"] * 4
     assert sorted(record.value or "" for record in records["from_table"]) == ["ann 2.5", "bob 3.5"]
     assert [(record.key, record.json()) for record in records["python"]] == [
         ("ann", {"user": "ann", "id": 1}),
