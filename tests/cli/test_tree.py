@@ -85,6 +85,7 @@ def test_help_of_a_group_lists_its_commands(name: str, capsys: pytest.CaptureFix
     for words in WORDS:
         if words[0] == name and len(words) > 1:
             assert f"  {words[1]} " in text
+    assert "..." not in text.partition("\nCommands:\n")[2]
 
 
 def test_reasons_are_for_commands_that_are_there() -> None:

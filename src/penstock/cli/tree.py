@@ -6,6 +6,7 @@ here may import ``rich`` or ``confluent_kafka`` at its top.
 
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import getdoc
 from typing import Annotated, NamedTuple
 
 import typer
@@ -83,7 +84,20 @@ def build_app(words: Sequence[str]) -> typer.Typer:
             import_module(command.module).attach(app)
         else:
             app.command(name, help=command.summary)(_placeholder)
+    for group in app.registered_groups:
+        _say_whole_sentences(group.typer_instance)
     return app
+
+
+def _say_whole_sentences(group: typer.Typer | None) -> None:
+    """In the overview of a group, where Typer would cut what each of its commands does at the line's end."""
+    for command in group.registered_commands if group else ():
+        command.short_help = command.short_help or _first_paragraph(command.callback)
+
+
+def _first_paragraph(function: object) -> str:
+    """What a docstring says first."""
+    return " ".join((getdoc(function) or "").partition("\n\n")[0].split())
 
 
 def _print_version(asked: bool) -> None:
