@@ -79,6 +79,14 @@ def test_archive_and_topic_together_have_everything_once(copy: ArchivedWeek) -> 
     assert collected(whole) == copy.expected
 
 
+@pytest.mark.parametrize("name", ["startingTimestamp", "startingoffsets", "startingOffsetsByTimestamp"])
+def test_place_to_begin_at_would_bring_twice_what_the_archive_has(made: ArchivedWeek, name: str) -> None:
+    with pytest.raises(UsageError, match=f"Leave out '{name}'"):
+        archive.read_with_topic(
+            made.spark, str(made.path), made.topic, options={**made.options, name: "earliest"}
+        )
+
+
 def test_what_the_topic_had_before_its_archive_began_is_there_too(made: ArchivedWeek, tmp_path: Path) -> None:
     begun_late = replace(made, path=tmp_path / "late")
     starts = {number: len(records) // 2 for number, records in made.expected.items()}

@@ -70,6 +70,7 @@ def read_with_topic(
     data source, such as ``kafka.bootstrap.servers``. If the topic has lost what comes next after the archive,
     that is a loss of data, handled as ``failOnDataLoss`` says.
     """
+    _check_begins_nowhere(options)
     store = open_store(path, spark)
     selection = Selection(topics=(topic,), since_ms=as_millis(since), until_ms=as_millis(until))
     state = load(store)
@@ -83,6 +84,16 @@ def read_with_topic(
     for others in (live, *_missed(spark, state, asked, include_headers=include_headers)):
         archived = archived.unionByName(_at_times(others, selection).select(*_columns(include_headers)))
     return archived
+
+
+def _check_begins_nowhere(options: Mapping[str, str]) -> None:
+    """A time to begin at would win over where the archive ends, and bring what that has once more."""
+    for name in options:
+        if name.lower().startswith("starting"):
+            raise UsageError(
+                f"Leave out {name!r}: the topic is read where the archive has nothing of it. `since` says "
+                "from which time on."
+            )
 
 
 def _missed(
