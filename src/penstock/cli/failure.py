@@ -26,6 +26,8 @@ _REFUSAL_HINTS: Mapping[int, str] = {
     ErrorCode.BROKER_ID_NOT_REGISTERED: "See what there is with `penstock broker list`.",
     ErrorCode.NOT_CONTROLLER: "No controller is elected at present; try again in a moment.",
     ErrorCode.INVALID_REPLICA_ASSIGNMENT: "See which brokers there are with `penstock broker list`.",
+    ErrorCode.INVALID_CONFIG: "See names, values and what they mean with `penstock config describe KIND NAME "
+    "--docs`.",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "Ask an administrator for rights on the group.",
     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Ask an administrator for rights on the id.",
     ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "This needs an administrator's rights on the cluster.",

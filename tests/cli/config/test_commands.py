@@ -76,6 +76,7 @@ def test_config_of_what_is_not_there_fails(terminal: Terminal, unique: UniqueNam
     nonsense = terminal.run("config", "set", "topic", topic, "retention.ms=soon")
     assert nonsense.code == 1
     assert "retention.ms" in nonsense.errors
+    assert "Hint: See names, values and what they mean" in nonsense.errors
 
     nobody = terminal.run("config", "describe", "broker", "4711")
     assert nobody.code == 1
