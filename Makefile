@@ -66,6 +66,7 @@ lint: .venv/.dev  ## style and layers
 
 types: .venv/.dev  ## mypy, strict
 	$(BIN)/mypy
+	cd examples/testing_your_app && ../../$(BIN)/mypy --cache-dir ../../.mypy_cache/testing_your_app orders tests
 
 fuzz: .venv/.dev  ## FUZZ mutated requests against the codec
 	$(BIN)/python tests/fuzz/fuzz_wire.py --count $(FUZZ)
