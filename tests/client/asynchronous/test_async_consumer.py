@@ -11,7 +11,7 @@ from tests.client.consuming.test_consumer import fill
 from tests.conftest import UniqueName
 
 from penstock import Admin, AsyncAdmin, AsyncConsumer, Message, TopicPartition
-from penstock.client.errors import ClosedError, UnknownTopic
+from penstock.client.errors import ClosedError, ConfigurationError, UnknownTopic
 
 
 def grouped(broker: str, group: str, **settings: Any) -> AsyncConsumer:
@@ -156,6 +156,15 @@ def test_errors_are_raised_and_a_closed_consumer_says_so(broker: str, unique: Un
         await consumer.close()
         with pytest.raises(ClosedError):
             await consumer.poll()
+
+    asyncio.run(run())
+
+
+def test_subscription_without_a_group_is_told_of_partitions_by_hand(broker: str) -> None:
+    async def run() -> None:
+        async with AsyncConsumer(bootstrap_servers=broker) as consumer:
+            with pytest.raises(ConfigurationError, match=r"without a group, .* assign\("):
+                await consumer.subscribe("t")
 
     asyncio.run(run())
 

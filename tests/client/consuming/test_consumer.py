@@ -202,6 +202,7 @@ def test_consumer_group_protocol_of_brokers_works_too(broker: str, topic: str, u
     ("call", "words"),
     [
         (lambda consumer: consumer.subscribe("t"), "group_id=None"),
+        (lambda consumer: consumer.subscribe("t"), r"without a group, .* assign\(\[\(topic, partition\)\]\)"),
         (lambda consumer: consumer.commit(), "group_id=None"),
         (lambda consumer: consumer.assign(["t"]), "is no partition"),
         (lambda consumer: consumer.seek(("t", 0), -5), "offset=-5"),

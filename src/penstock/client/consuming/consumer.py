@@ -86,7 +86,9 @@ class Consumer(ConsumerOffsets):
         self._refuse_closed()
         if self.config.group_id is None:
             raise ConfigurationError(
-                "subscribe needs a group: group_id=None must be text", setting="group_id"
+                "subscribe needs a group: group_id=None must be text; "
+                "without a group, read partitions with assign([(topic, partition)])",
+                setting="group_id",
             )
         names = [topics] if isinstance(topics, str) else list(topics)
         if not (names or pattern) or not all(isinstance(name, str) and name for name in names):
