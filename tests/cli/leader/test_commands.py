@@ -51,6 +51,17 @@ def test_elect_asks_the_controller_about_all_partitions(
     assert (request.election_type, request.topic_partitions) == (PREFERRED_ELECTION, None)
 
 
+def test_elect_where_all_are_led_as_they_should_be_says_so(
+    terminal: Terminal, brokers: list[ScriptedBroker]
+) -> None:
+    brokers[1].on(ApiKey.ELECT_LEADERS, ElectLeadersResponse())
+
+    assert terminal.must("leader", "elect").output == (
+        "Nothing to elect: every partition is led as it should be.\n"
+    )
+    assert terminal.must("leader", "elect", "--json").json() == []
+
+
 def test_elect_for_some_partitions_names_them(terminal: Terminal, brokers: list[ScriptedBroker]) -> None:
     found = terminal.must("leader", "elect", "--topic", "orders:0,1", "--json").json()
 

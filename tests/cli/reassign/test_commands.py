@@ -560,6 +560,11 @@ def test_cancel_calls_everything_off_and_takes_throttles_away(
     assert not controller.is_throttled
 
 
+def test_cancel_when_nothing_moves_says_so(terminal: Terminal) -> None:
+    assert terminal.must("reassign", "cancel").output == "Nothing to cancel.\n"
+    assert terminal.must("reassign", "cancel", "--json").json() == []
+
+
 def test_cancel_of_a_plan_leaves_others_and_what_is_done(
     terminal: Terminal, controller: Controller, plan_file: Path
 ) -> None:

@@ -119,8 +119,9 @@ def test_list_transaction_that_goes_away_meanwhile_is_shown_without_its_time(
     assert rows[1:] == [["copier", "Ongoing", "9", "1", "-"]]
 
 
-def test_list_of_no_transactions_prints_nothing(terminal: Terminal) -> None:
-    assert terminal.must("txn", "list").output == ""
+def test_list_of_no_transactions_says_so(terminal: Terminal) -> None:
+    assert terminal.must("txn", "list").output == "No transactions were found.\n"
+    assert terminal.must("txn", "list", "--json").json() == []
 
 
 def test_find_hanging_asks_leaders_and_every_coordinator(

@@ -54,6 +54,8 @@ def elect(
         results = elect_leaders(cluster, chosen, is_unclean=unclean)
     if as_json:
         print_json([result.as_json() for result in results])
+    elif not results:
+        print("Nothing to elect: every partition is led as it should be.")
     else:
         for result in results:
             print(f"{result.where}: {result.outcome}")

@@ -213,6 +213,8 @@ def cancel(
                 for (topic, partition), outcome in outcomes.items()
             ]
         )
+    elif not partitions:
+        print("Nothing to cancel.")
     else:
         print_outcomes(outcomes.items())
     for refusal in refusals.values():

@@ -170,7 +170,7 @@ def find_hanging(
     """
     least_ms = parse_duration(older_than, option="--older-than")
     choice = parse_partition_choice(topic or ())
-    from penstock.cli.txn.report import print_open
+    from penstock.cli.txn.report import print_hanging
     from penstock.cli.wire_session import connected
     from penstock.wire_client.open_transactions import hanging, open_transactions
     from penstock.wire_client.topics import find_leaders
@@ -184,7 +184,7 @@ def find_hanging(
     if as_json:
         print_json([one.as_json() for one in found])
         return
-    print_open(found, now_ms)
+    print_hanging(found, now_ms)
     if found:
         first = found[0]
         where = f"--topic {first.topic} --partition {first.partition} --start-offset {first.start_offset}"

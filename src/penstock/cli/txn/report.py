@@ -13,8 +13,9 @@ from penstock.wire_client.transaction_states import Transaction, TransactionList
 
 
 def print_listing(listings: Sequence[TransactionListing], now_ms: int) -> None:
-    """One line for each transactional id; nothing at all when there is none."""
+    """One line for each transactional id."""
     if not listings:
+        print("No transactions were found.")
         return
     rows = [
         (one.transactional_id, one.state, one.producer_id, one.coordinator, _running(one, now_ms))
@@ -65,9 +66,10 @@ def print_transaction(
         print_table(("TOPIC", "PARTITION", "START OFFSET"), rows, numbers=(1, 2))
 
 
-def print_open(opened: Sequence[OpenTransaction], now_ms: int) -> None:
-    """One line for each; nothing at all when there is none."""
+def print_hanging(opened: Sequence[OpenTransaction], now_ms: int) -> None:
+    """One line for each."""
     if not opened:
+        print("No hanging transactions were found.")
         return
     rows = [
         (
