@@ -53,6 +53,28 @@ def test_stop_ends_the_process_and_waits(terminal: Terminal) -> None:
         assert process.wait(10) == -15
 
 
+def test_stop_ends_what_runs_since_before_its_file_got_a_mistake(terminal: Terminal, tmp_path: Path) -> None:
+    with sleeper() as process:
+        pretend(run_of(process.pid))
+        file = tmp_path / "penstock-pipeline.yml"
+        file.write_text(file.read_text() + "\nno such key: 1\n")
+
+        assert terminal.must("pipeline", "stop", "--json").json()["pid"] == process.pid
+        assert process.wait(10) == -15
+
+
+@pytest.mark.parametrize("text", ["name: orders\n", "storage: here\n", "name: [", ""])
+def test_stop_by_a_file_that_does_not_tell_what_runs_says_what_is_wrong(
+    terminal: Terminal, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "penstock-pipeline.yml").write_text(text)
+
+    answer = terminal.run("pipeline", "stop")
+
+    assert answer.code == 2
+    assert "penstock-pipeline.yml:1:" in answer.errors
+
+
 def test_stop_leaves_another_process_of_the_same_number_alone(terminal: Terminal) -> None:
     with sleeper() as process:
         pretend(replace(run_of(process.pid), process="an earlier one"))

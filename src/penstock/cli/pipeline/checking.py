@@ -1,7 +1,7 @@
 """``penstock pipeline validate``: everything that is wrong with a file, told at once."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from penstock.cli.failure import CommandFailed, ExitCode
@@ -13,10 +13,10 @@ from penstock.spark.pipelines.problems import PipelineFileError, Problem
 from penstock.spark.pipelines.running.analysis import AnalysedFlow, analyse
 
 
-def load_checked(file: Path) -> Pipeline:
+def load_checked(file: Path, load: Callable[[Path], Pipeline] = load_pipeline) -> Pipeline:
     """The pipeline of a file; its mistakes are printed, one a line, before the command fails."""
     try:
-        return load_pipeline(file)
+        return load(file)
     except PipelineFileError as error:
         raise invalid(file, error.problems) from error
 

@@ -10,6 +10,7 @@ from penstock.cli.durations import parse_duration
 from penstock.cli.failure import CommandFailed
 from penstock.cli.output import print_json, working
 from penstock.cli.pipeline.checking import load_checked
+from penstock.spark.pipelines.loading import load_whereabouts
 from penstock.spark.pipelines.running.run_files import RunFile, RunState, is_alive, read_run_file
 from penstock.spark.pipelines.running.storage import storage_of
 
@@ -19,7 +20,7 @@ _POLL_SECONDS = 0.1
 def stop_run(file: Path, timeout: str, *, as_json: bool) -> None:
     """Ask the process to stop and wait until it is gone."""
     timeout_ms = parse_duration(timeout, option="--timeout")
-    pipeline = load_checked(file)
+    pipeline = load_checked(file, load_whereabouts)
     path = storage_of(pipeline).run_file
     run = _running(pipeline.name, read_run_file(path))
     os.kill(run.pid, signal.SIGTERM)

@@ -23,23 +23,37 @@ YAML_SUFFIXES = (".yml", ".yaml")
 
 def load_pipeline(path: Path, *, environment: Mapping[str, str] | None = None) -> Pipeline:
     """The pipeline of a file; ``PipelineFileError`` with everything that is wrong with it."""
-    if not path.is_file():
-        hint = "Write one with `penstock pipeline init`."
-        raise PipelineFileError([Problem(Place(str(path)), "There is no such file.", hint)])
     problems = Problems()
-    pipeline: Pipeline | None
-    if path.suffix == ".py":
-        pipeline = _load_python(path, problems)
-    elif path.suffix in YAML_SUFFIXES:
-        pipeline = _load_yaml(path, problems, os.environ if environment is None else environment)
-    else:
-        message = "A pipeline file ends in .yml, .yaml or .py."
-        raise PipelineFileError([Problem(Place(str(path)), message)])
+    pipeline = _read(path, os.environ if environment is None else environment, problems)
     if pipeline is not None:
         validate(pipeline, problems)
     problems.raise_if_any()
     assert pipeline is not None, "no pipeline and no problem"
     return pipeline
+
+
+def load_whereabouts(path: Path) -> Pipeline:
+    """The pipeline of a file that may have mistakes, as long as it tells its name and storage.
+
+    A file that is being edited must not keep anybody from stopping what runs since before.
+    """
+    problems = Problems()
+    pipeline = _read(path, os.environ, problems)
+    if pipeline is None or not (pipeline.name and pipeline.storage):
+        problems.raise_if_any()
+    assert pipeline is not None, "no pipeline and no problem"
+    return pipeline
+
+
+def _read(path: Path, environment: Mapping[str, str], problems: Problems) -> Pipeline | None:
+    if not path.is_file():
+        hint = "Write one with `penstock pipeline init`."
+        raise PipelineFileError([Problem(Place(str(path)), "There is no such file.", hint)])
+    if path.suffix == ".py":
+        return _load_python(path, problems)
+    if path.suffix in YAML_SUFFIXES:
+        return _load_yaml(path, problems, environment)
+    raise PipelineFileError([Problem(Place(str(path)), "A pipeline file ends in .yml, .yaml or .py.")])
 
 
 def _load_yaml(path: Path, problems: Problems, environment: Mapping[str, str]) -> Pipeline | None:
