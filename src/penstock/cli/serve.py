@@ -170,11 +170,10 @@ def _gateway_listen(options: Namespace) -> str | None:
 
 def _check_served_alone(data_directory: str) -> None:
     """Directories of brokers must not be taken for partitions of a single one, which moves strays aside."""
-    if os.path.exists(os.path.join(data_directory, "worker-1", "meta.properties")):
-        raise UsageError(f"{data_directory} holds the data of several workers; serve it with --workers.")
-    if os.path.exists(os.path.join(data_directory, "node-1", "meta.properties")):
-        command = f"penstock cluster up --dir {data_directory}"
-        raise UsageError(f"{data_directory} holds the data of a whole cluster; start it with `{command}`.")
+    from penstock.cli.nodes.several_brokers import several_brokers
+
+    if said := several_brokers(data_directory):
+        raise UsageError(f"{said}.")
 
 
 def _named_flags(options: Namespace) -> dict[str, str]:

@@ -50,6 +50,21 @@ def test_disk_before_the_first_start_is_looked_at_where_it_will_be(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("name", "said"),
+    [("worker-1", "several workers; serve it with --workers"), ("node-1", "a whole cluster; start it with")],
+)
+def test_disk_with_the_data_of_several_brokers_is_not_taken_for_free(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "meta.properties").touch()
+
+    first = next(disk.check_disk(tmp_path))
+    assert first.level is Level.OK
+    assert f"{tmp_path} holds the data of {said}" in first.text
+
+
+@pytest.mark.parametrize(
     ("kind", "level"),
     [
         ("ext4", Level.OK),

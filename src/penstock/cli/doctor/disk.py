@@ -9,6 +9,7 @@ from pathlib import Path
 from penstock.cli.doctor.directory_lock import holder_of
 from penstock.cli.doctor.filesystem_type import filesystem_type
 from penstock.cli.doctor.finding import Finding, ok, problem, warning
+from penstock.cli.nodes.several_brokers import several_brokers
 from penstock.cli.sizes import format_bytes
 
 ROOM_BYTES_MIN = 100 * 1024 * 1024
@@ -31,7 +32,9 @@ _REMOTE = frozenset({"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "gluste
 def check_disk(directory: Path) -> Iterator[Finding]:
     """Everything about where the data will lie; leaves nothing behind."""
     place = _nearest(directory)
-    if holder := holder_of(directory):
+    if several := several_brokers(str(directory)):
+        yield ok(_CHECK, several)
+    elif holder := holder_of(directory):
         yield ok(_CHECK, f"{directory} is held by process {holder}, a broker that runs")
     else:
         yield ok(_CHECK, f"{directory} is {'there and free' if place == directory else 'to be made'}")
