@@ -23,6 +23,11 @@ def print_json_line(value: Any) -> None:
     print(json.dumps(value))
 
 
+def tell_json_line(value: Any) -> None:
+    """As ``print_json_line``, but at once: somebody waits for it, and a pipe would keep it to the end."""
+    print(json.dumps(value), flush=True)
+
+
 def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: Collection[int] = ()
 ) -> None:

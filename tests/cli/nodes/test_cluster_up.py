@@ -61,7 +61,8 @@ def cluster_up(directory: Path, *words: str) -> Iterator[RunningCluster]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=clean_environment(),
+        # As with anybody: what is not written at once stays in a buffer before a pipe.
+        env=clean_environment() | {"PYTHONUNBUFFERED": ""},
     )
     with process:
         try:

@@ -10,7 +10,7 @@ from penstock.cli.nodes.gateway_keeper import GatewayKeeper
 from penstock.cli.nodes.plan import PlannedNode, numbered_directories, present_count, start_order
 from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
 from penstock.cli.nodes.processes import RunningNode, Supervision, run_nodes
-from penstock.cli.output import print_json_line
+from penstock.cli.output import tell_json_line
 from penstock.config.settings import ConfigSource
 from penstock.config.sources import load_broker_config
 from penstock.model.errors import UsageError
@@ -92,7 +92,7 @@ def _print_ready(planned: Sequence[PlannedNode], running: Sequence[RunningNode],
         print(f"penstock cluster ready on {bootstrap}", flush=True)
         return bootstrap
     directories = {node.name: str(node.directory) for node in planned}
-    print_json_line(
+    tell_json_line(
         {
             "bootstrap_servers": bootstrap,
             "nodes": [
@@ -110,4 +110,4 @@ def _print_ready(planned: Sequence[PlannedNode], running: Sequence[RunningNode],
 
 
 def _print_json_console(url: str) -> None:
-    print_json_line({"console": f"{url}/"})
+    tell_json_line({"console": f"{url}/"})
