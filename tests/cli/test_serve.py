@@ -1,13 +1,16 @@
 """``penstock serve`` as a process: its options, its one line of output, its end."""
 
+import json
 import os
 import platform
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.broker_process import wait_until
@@ -47,6 +50,36 @@ def serving(
             process.kill()
 
 
+@contextmanager
+def serving_json(*words: str) -> Iterator["subprocess.Popen[str]"]:
+    """A broker that speaks JSON into a pipe, as one that nobody's environment makes speak at once."""
+    process = subprocess.Popen(
+        [
+            str(Path(sys.executable).with_name("penstock")),
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--json",
+            *words,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(2 * STOP_SECONDS_MAX)
+
+
+def next_document(process: "subprocess.Popen[str]") -> Any:
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
 def default_partition_count(address: str) -> int:
     """How many partitions a topic gets that is made by asking for it."""
     with Connection(parse_address(address)) as connection:
@@ -73,6 +106,31 @@ def test_serve_prints_one_line_and_ends_with_0_when_told_to(tmp_path: Path) -> N
 
     assert (process.returncode, output) == (0, "")
     assert (tmp_path / "data" / "meta.properties").exists()
+
+
+def test_serve_json_says_in_a_line_where_the_broker_is_and_in_one_where_the_console_is(
+    tmp_path: Path,
+) -> None:
+    with serving_json("--data-dir", str(tmp_path), "-b", "7", "--gateway", "127.0.0.1:0") as process:
+        ready = next_document(process)
+        assert sorted(ready) == ["address", "cluster", "metrics", "node"]
+        with Connection(parse_address(ready["address"])) as connection:
+            found = connection.call(ApiKey.DESCRIBE_CLUSTER, DescribeClusterRequest())
+        assert (ready["node"], ready["cluster"]) == (7, found.cluster_id)
+        with urllib.request.urlopen(f"http://{ready['metrics']}/health/live", timeout=10) as answer:
+            assert answer.status == 200
+        console = next_document(process)
+        with urllib.request.urlopen(console["console"], timeout=10) as answer:
+            assert answer.status == 200
+
+
+def test_serve_json_without_metrics_and_console_says_that_there_are_none(tmp_path: Path) -> None:
+    words = ["--data-dir", str(tmp_path), "--no-gateway", "--set", "metrics.listener=off"]
+    with serving_json(*words) as process:
+        assert next_document(process)["metrics"] is None
+        process.terminate()
+        assert process.stdout is not None
+        assert process.stdout.read() == ""
 
 
 def test_serve_short_options_are_the_long_ones(tmp_path: Path) -> None:
@@ -136,6 +194,21 @@ def test_serve_workers_are_brokers_of_one_cluster_in_the_rack_of_this_machine(tm
 
     assert (process.returncode, output) == (0, "")
     assert all((tmp_path / f"worker-{number}" / "meta.properties").exists() for number in (1, 2))
+
+
+def test_serve_workers_json_is_the_line_of_a_whole_cluster(tmp_path: Path) -> None:
+    with serving_json("--workers", "2", "--data-dir", str(tmp_path), "--no-gateway") as process:
+        ready = next_document(process)
+        numbers = [
+            next(number for number, each, _ in known_brokers(node["address"]) if each == node["address"])
+            for node in ready["nodes"]
+        ]
+
+    assert numbers == [1, 2]
+    assert ready["bootstrap_servers"].split(",") == [node["address"] for node in ready["nodes"]]
+    assert [(node["name"], node["data_dir"]) for node in ready["nodes"]] == [
+        (name, str(tmp_path / name)) for name in ("worker-1", "worker-2")
+    ]
 
 
 def test_serve_directory_in_use_exits_with_1_and_says_so(tmp_path: Path) -> None:

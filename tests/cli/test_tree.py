@@ -12,7 +12,6 @@ from penstock.cli.serve import option_names
 from penstock.cli.tree import COMMANDS, build_app
 
 WITHOUT_JSON: dict[tuple[str, ...], str] = {
-    ("serve",): "runs until it is stopped; its logs are JSON already",
     ("completion",): "prints a script for a shell",
     ("gateway",): "runs until it is stopped",
     ("console",): "runs until it is stopped",

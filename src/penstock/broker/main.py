@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Callable
 from typing import Protocol
 
 from penstock.broker.broker import Broker
@@ -22,6 +23,7 @@ from penstock.broker.entropy import SystemEntropy
 from penstock.broker.logging.log_settings import log_settings
 from penstock.broker.logging.process_log import ProcessLog
 from penstock.broker.metrics.service import MetricsService
+from penstock.broker.readiness import Readiness, ready_text
 from penstock.config.broker_config import BrokerConfig
 from penstock.model.errors import OperatingError, StorageError
 from penstock.storage.faulty_filesystem import with_failpoints
@@ -50,7 +52,13 @@ class Companion(Protocol):
         """They no longer may in a moment."""
 
 
-def run_broker(config: BrokerConfig, *, companion: Companion | None = None) -> int:
+ReadyLine = Callable[[Readiness], str]
+"""How it is said on standard output that clients may connect."""
+
+
+def run_broker(
+    config: BrokerConfig, *, companion: Companion | None = None, ready_line: ReadyLine = ready_text
+) -> int:
     """Run until a signal says stop; returns the exit code."""
     os.umask(0o077)
     gc.freeze()  # what is imported stays
@@ -62,7 +70,7 @@ def run_broker(config: BrokerConfig, *, companion: Companion | None = None) -> i
     data_directory = os.path.realpath(config.data_directory)
     log = ProcessLog(log_settings(config, data_directory), SystemClock())
     try:
-        return asyncio.run(_run(config, data_directory, log, companion))
+        return asyncio.run(_run(config, data_directory, log, companion, ready_line))
     except OperatingError as error:
         logger.error("cannot run", extra={"reason": str(error)})
         return 1
@@ -71,7 +79,11 @@ def run_broker(config: BrokerConfig, *, companion: Companion | None = None) -> i
 
 
 async def _run(
-    config: BrokerConfig, data_directory: str, log: ProcessLog, companion: Companion | None
+    config: BrokerConfig,
+    data_directory: str,
+    log: ProcessLog,
+    companion: Companion | None,
+    ready_line: ReadyLine,
 ) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -117,10 +129,11 @@ async def _run(
     starting.result()
     metrics.announce()
     _settle_memory()
-    sys.stdout.write(f"penstock ready on {broker.address}\n")
+    readiness = _readiness(broker, metrics)
+    sys.stdout.write(f"{ready_line(readiness)}\n")
     sys.stdout.flush()
     if companion is not None:
-        companion.start(str(broker.address))
+        companion.start(readiness.address)
     log.begin_feed(broker)
     sent_home = loop.create_task(broker.membership.was_sent_home.wait(), name="wait to be sent home")
     await asyncio.wait({told, sent_home}, return_when=asyncio.FIRST_COMPLETED)
@@ -131,6 +144,15 @@ async def _run(
     await broker.stop()
     await metrics.stop()
     return 0
+
+
+def _readiness(broker: Broker, metrics: MetricsService) -> Readiness:
+    return Readiness(
+        address=str(broker.address),
+        node=broker.node_id,
+        cluster=broker.cluster_id,
+        metrics=metrics.address or None,
+    )
 
 
 def _raise_open_files_limit() -> None:

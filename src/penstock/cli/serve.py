@@ -19,7 +19,8 @@ _ABOUT = """\
 Run a broker.
 
 Prints `penstock ready on HOST:PORT` when clients may connect, then `console on URL` when the
-web console is up beside it; logs go to standard error.
+web console is up beside it; logs go to standard error. With --json these are a line with
+address, node, cluster and metrics, and one with console.
 Ctrl-C or SIGTERM stops it cleanly. Every setting may also be given as an environment
 variable, for example PENSTOCK_LOG_RETENTION_MS."""
 
@@ -31,6 +32,7 @@ _EXAMPLES = example_text(
     "penstock serve --config server.properties --set log.retention.hours=24",
     "penstock serve --data-dir second --listen 127.0.0.1:9093 --join 127.0.0.1:9092",
     "penstock serve --listen 127.0.0.1:0    (takes a free port and prints it)",
+    "penstock serve --listen 127.0.0.1:0 --json    (says the same to programs)",
     "penstock serve --workers 4    (four brokers, on ports 9092 to 9095)",
 )
 
@@ -49,21 +51,25 @@ def serve(words: Sequence[str]) -> int:
     if options.workers > 1:
         from penstock.cli.nodes.workers import serve_workers
 
-        return serve_workers(words, config, count=options.workers, gateway=_gateway_listen(options))
+        gateway = _gateway_listen(options)
+        return serve_workers(words, config, count=options.workers, gateway=gateway, as_json=options.json)
     _check_served_alone(config.data_directory)
     # What is imported stays: there is nothing to collect before the broker runs, which allows it again.
     gc.disable()
     from penstock.broker.logging.standard_error import configure_logging
     from penstock.broker.main import run_broker
+    from penstock.broker.readiness import ready_json, ready_text
 
+    ready_line = ready_json if options.json else ready_text
     configure_logging(is_verbose=options.verbose)
     listen = _gateway_listen(options)
     if listen is None:
-        return run_broker(config)
-    from penstock.cli.nodes.gateway_keeper import GatewayKeeper
+        return run_broker(config, ready_line=ready_line)
+    from penstock.cli.nodes.gateway_keeper import GatewayKeeper, print_console, print_console_json
 
-    with GatewayKeeper(listen) as keeper:
-        return run_broker(config, companion=keeper)
+    tell_console = print_console_json if options.json else print_console
+    with GatewayKeeper(listen, tell=tell_console) as keeper:
+        return run_broker(config, companion=keeper, ready_line=ready_line)
 
 
 class ServeOption(NamedTuple):
@@ -147,6 +153,7 @@ def new_parser() -> ArgumentParser:
         "(default: 127.0.0.1:8080, or PENSTOCK_GATEWAY in the environment)",
     )
     add("--no-gateway", action="store_true", help="no REST, schema registry and console beside the broker")
+    add("--json", action="store_true", help="say in JSON, for programs, where broker and console are")
     add("--parent", type=int, help=SUPPRESS)
     add("-v", "--verbose", action="store_true", help="log what is done for each client")
     add("-V", "--version", action="version", version=f"penstock {__version__}", help="print the version")

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from penstock.cli.gateway.starting import INSTALL, is_installed
+from penstock.cli.output import tell_json_line
 
 GATEWAY_VARIABLE = "PENSTOCK_GATEWAY"
 OFF = "off"
@@ -32,12 +33,22 @@ def chosen_listen(given: str | None, *, is_off: bool) -> str | None:
     return None if listen == OFF else listen
 
 
+def print_console(url: str) -> None:
+    """Say to people where the console is."""
+    print(f"console on {url}/", flush=True)
+
+
+def print_console_json(url: str) -> None:
+    """Say it to programs."""
+    tell_json_line({"console": f"{url}/"})
+
+
 class GatewayKeeper:
     """Keeps one gateway running between ``start`` and ``stop``; without a place to listen, none."""
 
-    def __init__(self, listen: str | None, *, tell: Callable[[str], None] | None = None) -> None:
+    def __init__(self, listen: str | None, *, tell: Callable[[str], None]) -> None:
         self._listen = listen
-        self._tell_up = _print_console if tell is None else tell
+        self._tell_up = tell
         self._is_stopping = threading.Event()
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -134,10 +145,6 @@ class GatewayKeeper:
 def _reachable(address: str) -> str:
     host, _, port = address.rpartition(":")
     return f"{_ANY_INTERFACE.get(host, host)}:{port}"
-
-
-def _print_console(url: str) -> None:
-    print(f"console on {url}/", flush=True)
 
 
 def _tell(what: str) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.cli.cluster.commands import NODES_DEFAULT
-from penstock.cli.nodes.gateway_keeper import GatewayKeeper
+from penstock.cli.nodes.gateway_keeper import GatewayKeeper, print_console, print_console_json
 from penstock.cli.nodes.plan import PlannedNode, numbered_directories, present_count, start_order
 from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
 from penstock.cli.nodes.processes import RunningNode, Supervision, run_nodes
-from penstock.cli.output import tell_json_line
+from penstock.cli.nodes.ready_line import print_nodes_json
 from penstock.config.settings import ConfigSource
 from penstock.config.sources import load_broker_config
 from penstock.model.errors import UsageError
@@ -37,7 +37,8 @@ def run_local_cluster(wanted: LocalCluster, *, as_json: bool) -> int:
     _check_settings(wanted.settings)
     count = wanted.count or present_count(wanted.directory, NOUN) or NODES_DEFAULT
     directories = numbered_directories(wanted.directory, NOUN, count)
-    with GatewayKeeper(wanted.gateway, tell=_print_json_console if as_json else None) as keeper:
+    tell_console = print_console_json if as_json else print_console
+    with GatewayKeeper(wanted.gateway, tell=tell_console) as keeper:
         if wanted.port is not None:
             ports = consecutive_ports(wanted.port, count)
             remember_ports(wanted.directory, ports)
@@ -91,23 +92,5 @@ def _print_ready(planned: Sequence[PlannedNode], running: Sequence[RunningNode],
     if not as_json:
         print(f"penstock cluster ready on {bootstrap}", flush=True)
         return bootstrap
-    directories = {node.name: str(node.directory) for node in planned}
-    tell_json_line(
-        {
-            "bootstrap_servers": bootstrap,
-            "nodes": [
-                {
-                    "name": node.name,
-                    "address": node.address,
-                    "pid": node.pid,
-                    "data_dir": directories[node.name],
-                }
-                for node in ordered
-            ],
-        }
-    )
+    print_nodes_json(ordered, {node.name: node.directory for node in planned})
     return bootstrap
-
-
-def _print_json_console(url: str) -> None:
-    tell_json_line({"console": f"{url}/"})

@@ -49,13 +49,16 @@ Stages = Sequence[Sequence[Node]]
 """Brokers in the order of their start: those of one stage at once, once the stage before it is ready."""
 
 
+TellReady = Callable[[Sequence[RunningNode]], None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supervision:
     """What to run and how."""
 
     stages: Stages
     #: Told once, when all are ready.
-    when_ready: Callable[[Sequence[RunningNode]], None]
+    when_ready: TellReady
     #: Whether the failure of one broker is the end of all. If not, the others go on until the last has ended;
     #: so they do after one that ended well, since it was told to, or was taken out of its cluster.
     is_one_unit: bool

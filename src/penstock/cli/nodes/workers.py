@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from penstock.cli.nodes.gateway_keeper import GatewayKeeper
+from penstock.cli.nodes.gateway_keeper import GatewayKeeper, print_console, print_console_json
 from penstock.cli.nodes.plan import PlannedNode, numbered_directories, start_order
 from penstock.cli.nodes.ports import consecutive_ports, free_ports, remember_ports
-from penstock.cli.nodes.processes import READY_PREFIX, RunningNode, Supervision, run_nodes
+from penstock.cli.nodes.processes import READY_PREFIX, RunningNode, Supervision, TellReady, run_nodes
+from penstock.cli.nodes.ready_line import print_nodes_json
 from penstock.config.broker_config import BrokerConfig
 from penstock.config.listeners import Listener, parse_listener
 from penstock.config.metrics_keys import WORDS
@@ -27,26 +28,31 @@ _JOIN = "controller.quorum.bootstrap.servers"
 
 
 def serve_workers(
-    words: Sequence[str], config: BrokerConfig, *, count: int, gateway: str | None = None
+    words: Sequence[str], config: BrokerConfig, *, count: int, gateway: str | None, as_json: bool
 ) -> int:
     """Run ``count`` brokers with the same ``words``, but for what must differ; the exit code.
 
-    ``gateway`` is where one gateway for all of them listens; None for none.
+    ``gateway`` is where one gateway for all of them listens; None for none. ``as_json`` is about what the
+    unit says: each of its brokers says to us in text when it is ready.
     """
-    with GatewayKeeper(gateway) as keeper:
-        return _serve(words, config, keeper, count=count)
+    own_words = [word for word in words if word != "--json"]
+    with GatewayKeeper(gateway, tell=print_console_json if as_json else print_console) as keeper:
+        tell_ready: TellReady = partial(_tell_ready, keeper)
+        if as_json:
+            tell_ready = partial(_tell_ready_json, keeper, Path(config.data_directory).absolute())
+        return _serve(own_words, config, tell_ready, count=count)
 
 
-def _serve(words: Sequence[str], config: BrokerConfig, keeper: GatewayKeeper, *, count: int) -> int:
+def _serve(words: Sequence[str], config: BrokerConfig, tell_ready: TellReady, *, count: int) -> int:
     parent = Path(config.data_directory)
     directories = numbered_directories(parent, NOUN, count)
     listener = config.listeners[0]
     if listener.port:
         ports = consecutive_ports(listener.port, count)
-        return run_nodes(_supervision(words, config, listener, directories, ports, keeper))
+        return run_nodes(_supervision(words, config, listener, directories, ports, tell_ready))
     with free_ports(parent, listener.host, count) as ports:
         remember_ports(parent, ports)
-        return run_nodes(_supervision(words, config, listener, directories, ports, keeper))
+        return run_nodes(_supervision(words, config, listener, directories, ports, tell_ready))
 
 
 def _supervision(
@@ -55,7 +61,7 @@ def _supervision(
     listener: Listener,
     directories: Sequence[Path],
     ports: Sequence[int],
-    keeper: GatewayKeeper,
+    tell_ready: TellReady,
 ) -> Supervision:
     nodes = [
         PlannedNode(
@@ -69,7 +75,7 @@ def _supervision(
     ]
     return Supervision(
         stages=start_order(nodes, join=_joined(config)),
-        when_ready=partial(_tell_ready, keeper),
+        when_ready=tell_ready,
         is_one_unit=True,
         environment=os.environ,
     )
@@ -108,3 +114,9 @@ def _tell_ready(keeper: GatewayKeeper, nodes: Sequence[RunningNode]) -> None:
     addresses = ",".join(node.address for node in nodes)
     print(f"{READY_PREFIX}{addresses}", flush=True)
     keeper.start(addresses)
+
+
+def _tell_ready_json(keeper: GatewayKeeper, parent: Path, nodes: Sequence[RunningNode]) -> None:
+    by_name = sorted(nodes, key=lambda node: int(node.name.removeprefix(f"{NOUN}-")))
+    print_nodes_json(by_name, {node.name: parent / node.name for node in nodes})
+    keeper.start(",".join(node.address for node in nodes))
