@@ -25,6 +25,10 @@ BACKLOG = 128
 START_SECONDS_MAX = 30.0
 
 
+class CannotListenError(OperatingError):
+    """The address is taken, not ours, or not of this machine."""
+
+
 class GatewayServer:
     """One gateway that listens; ``run`` blocks, ``start`` and ``stop`` use a thread."""
 
@@ -142,5 +146,5 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         bound.close()
         reason = (error.strerror or str(error)).lower()
-        raise OperatingError(f"The gateway cannot listen on {host}:{port}: {reason}.") from error
+        raise CannotListenError(f"The gateway cannot listen on {host}:{port}: {reason}.") from error
     return bound

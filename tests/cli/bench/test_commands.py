@@ -45,6 +45,17 @@ def test_bench_consume_reads_everything(terminal: Terminal, topic: str, client: 
     assert found["records"] == 2
 
 
+@pytest.mark.parametrize("client", ["raw", "librdkafka"])
+def test_bench_consume_of_a_missing_topic_hints_at_those_that_are_there(
+    terminal: Terminal, unique: UniqueName, client: str
+) -> None:
+    answer = terminal.run("bench", "consume", "--topic", unique("nowhere"), "--client", client)
+
+    assert answer.code == 1
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in answer.errors
+    assert "Hint: See what there is with `penstock topic list`; without --topic" in answer.errors
+
+
 def test_bench_consume_fills_a_topic_and_removes_it(terminal: Terminal) -> None:
     words = ["--fill-mb", "2", "--passes", "2"]
     text = terminal.must("bench", "consume", *words).output

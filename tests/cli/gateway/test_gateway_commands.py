@@ -108,6 +108,18 @@ def test_console_says_that_nobody_answers(tmp_path: Path, closed_port: int) -> N
     assert f"No broker answers at 127.0.0.1:{closed_port}" in done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["gateway", "console"])
+def test_taken_port_is_refused_with_a_way_out(tmp_path: Path, bootstrap: str, command: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run(tmp_path, command, "--bootstrap-server", bootstrap, "--listen", place)
+
+    assert done.returncode == 1
+    assert f"The gateway cannot listen on {place}" in done.stderr
+    assert "Hint: Choose another address with --listen HOST:PORT; port 0 takes a free one." in done.stderr
+
+
 def test_short_token_is_refused(tmp_path: Path) -> None:
     done = run(tmp_path, "gateway", "--listen", "127.0.0.1:0", PENSTOCK_GATEWAY_TOKEN="short")
 

@@ -131,6 +131,7 @@ def test_taken_port_is_told_and_harms_nothing(tmp_path: Path) -> None:
             assert broker_answers(address)
 
     assert f"cannot listen on {place}" in stderr.read_text()
+    assert "Hint: Choose another address with --gateway HOST:PORT" in stderr.read_text()
 
 
 def test_missing_extra_is_told_with_what_to_install(tmp_path: Path) -> None:

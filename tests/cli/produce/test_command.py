@@ -220,6 +220,7 @@ def test_produce_of_a_file_that_is_not_there_sends_nothing(
     answer = terminal.run("produce", topic, str(tmp_path / "a"), str(tmp_path / "b"))
     assert answer.code == 1
     assert f"Cannot read {tmp_path / 'b'}: no such file" in answer.errors
+    assert "Hint: What follows the topic are files; to send text itself, `echo TEXT | " in answer.errors
     assert consumed(terminal, topic) == []
 
 

@@ -78,11 +78,11 @@ def produce(  # noqa: PLR0913 - typer wants one argument per option
     require_reachable(bootstrap_server)
     from penstock.bench.librdkafka import ClientLoad, measure_client_produce
     from penstock.bench.raw_produce import ProduceLoad, measure_produce
-    from penstock.bench.topics import bench_topic
+    from penstock.cli.bench.measured_topic import measured_topic
     from penstock.records.compression import Codec
 
     name = f"produce {record_bytes} B records, acks={acks.value}"
-    with bench_topic(bootstrap_server, partitions=partitions, topic=topic) as made:
+    with measured_topic(bootstrap_server, partitions=partitions, topic=topic) as made:
         if client is Client.LIBRDKAFKA:
             client_load = ClientLoad(
                 name=name,
@@ -141,9 +141,9 @@ def consume(  # noqa: PLR0913 - typer wants one argument per option
     from penstock.bench.librdkafka import ClientLoad, measure_client_consume
     from penstock.bench.raw_consume import ConsumeLoad, measure_consume
     from penstock.bench.raw_produce import ProduceLoad, fill
-    from penstock.bench.topics import bench_topic
+    from penstock.cli.bench.measured_topic import measured_topic
 
-    with bench_topic(bootstrap_server, partitions=partitions, topic=topic) as made:
+    with measured_topic(bootstrap_server, partitions=partitions, topic=topic) as made:
         if topic is None:
             filling = ProduceLoad(record_bytes=record_bytes, batch_bytes=batch_bytes)
             fill(made, filling, total_bytes=fill_mb * 1_000_000)

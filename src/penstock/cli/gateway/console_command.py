@@ -35,6 +35,7 @@ def console(
         free_listen,
         parse_listen,
         require_installed,
+        run,
         settings_of,
     )
     from penstock.cli.librdkafka import require_reachable
@@ -45,6 +46,6 @@ def console(
     settings = settings_of(
         Chosen(bootstrap_servers=bootstrap_server, host=host, port=port, token_file=token_file)
     )
-    from penstock.gateway.main import run_gateway
-
-    raise typer.Exit(run_gateway(settings, on_up=lambda url: print(f"console on {url}/", flush=True)))
+    raise typer.Exit(
+        run(settings, on_up=lambda url: print(f"console on {url}/", flush=True), option="--listen")
+    )

@@ -54,7 +54,7 @@ def gateway(
     Prints `gateway on URL` when it is up. Needs no token on the loopback address; elsewhere one is made,
     printed once and kept, unless one is given. Ctrl-C or SIGTERM stops it.
     """
-    from penstock.cli.gateway.starting import Chosen, parse_listen, require_installed, settings_of
+    from penstock.cli.gateway.starting import Chosen, parse_listen, require_installed, run, settings_of
 
     require_installed()
     if parent is not None:
@@ -71,6 +71,5 @@ def gateway(
             allowed_hosts=tuple(allowed_host or ()),
         )
     )
-    from penstock.gateway.main import run_gateway
-
-    raise typer.Exit(run_gateway(settings, on_up=lambda url: print(f"gateway on {url}", flush=True)))
+    option = "--listen" if parent is None else "--gateway"
+    raise typer.Exit(run(settings, on_up=lambda url: print(f"gateway on {url}", flush=True), option=option))

@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,6 +72,18 @@ def settings_of(chosen: Chosen) -> "GatewaySettings":
         token=_token(chosen),
         allowed_hosts=chosen.allowed_hosts,
     )
+
+
+def run(settings: "GatewaySettings", *, on_up: Callable[[str], None], option: str) -> int:
+    """Serve until told to stop; the exit code. ``option`` is where the address was, or could be, chosen."""
+    from penstock.gateway.main import run_gateway
+    from penstock.gateway.server import CannotListenError
+
+    try:
+        return run_gateway(settings, on_up=on_up)
+    except CannotListenError as error:
+        hint = f"Choose another address with {option} HOST:PORT; port 0 takes a free one."
+        raise CommandFailed(str(error), hint=hint) from error
 
 
 def _token(chosen: Chosen) -> str | None:

@@ -11,6 +11,7 @@ from penstock.cli.failure import CommandFailed
 LINE_BYTES_MAX = 64 * 1024 * 1024
 """More than any broker takes as one record; a file without ends of lines must not fill the memory."""
 
+_NO_FILE = "What follows the topic are files; to send text itself, `echo TEXT | penstock produce TOPIC`."
 _PROGRESS_STEP_BYTES = 64 * 1024
 
 
@@ -64,4 +65,5 @@ def _lines(stream: BinaryIO, origin: str, progress: Callable[[int], None]) -> It
 
 
 def _unreadable(path: Path, error: OSError) -> CommandFailed:
-    return CommandFailed(f"Cannot read {path}: {(error.strerror or str(error)).lower()}.")
+    hint = _NO_FILE if isinstance(error, FileNotFoundError) else ""
+    return CommandFailed(f"Cannot read {path}: {(error.strerror or str(error)).lower()}.", hint=hint)
