@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,12 +126,17 @@ def _config(broker: Broker, name: str) -> bool:
     return broker.thread_home.look(lambda running: running.config.boolean(name))
 
 
-def test_unknown_setting_is_refused_and_leaves_nothing() -> None:
+@pytest.mark.parametrize("process", [False, True], ids=["thread", "process"])
+def test_unknown_setting_is_refused_where_it_was_given_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, process: bool
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = set(threading.enumerate())
-    misconfigured = Broker(settings={"no.such.setting": 1})
-    with pytest.raises(UsageError, match=r"no\.such\.setting"), misconfigured:
+    misconfigured = Broker(settings={"no.such.setting": 1}, process=process)
+    with pytest.raises(UsageError, match=r"no\.such\.setting in the broker's settings"), misconfigured:
         pytest.fail("the block must not be entered")
     assert set(threading.enumerate()) == before
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_brokers_at_once_are_two_clusters() -> None:

@@ -32,12 +32,13 @@ def load_broker_config(
     file: Path | None = None,
     environment: Mapping[str, str] | None = None,
     flags: Mapping[str, str] | None = None,
+    flags_origin: str = "on the command line",
     keys: Mapping[str, ConfigKey] | None = None,
 ) -> BrokerConfig:
     """The broker's settings; ``ConfigError`` names the key, the value, where it stands and what is valid."""
     keys = BROKER_KEYS if keys is None else keys
     given = [
-        Given(values=_normalised(flags or {}), origin="on the command line"),
+        Given(values=_normalised(flags or {}), origin=flags_origin),
         Given(values=environment_settings(environment or {}), origin="in the environment"),
     ]
     if file is not None:

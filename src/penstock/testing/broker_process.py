@@ -14,6 +14,7 @@ from penstock.config.sources import ENVIRONMENT_PREFIX
 from penstock.model.errors import OperatingError, UsageError
 from penstock.testing.machine import HOST
 from penstock.testing.movable_clock import steady_seconds
+from penstock.testing.settings import config_of
 
 READY_PREFIX = "penstock ready on "
 START_SECONDS_MAX = 30.0
@@ -25,6 +26,7 @@ class BrokerProcess:
     """One life of a broker."""
 
     def __init__(self, directory: Path, settings: Mapping[str, str], *, port: int, log_file: Path) -> None:
+        config_of(settings)  # The process would name its command line, which its test has not written.
         self._directory = directory
         self._settings = settings
         self._port = port

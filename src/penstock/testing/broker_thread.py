@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 from penstock.broker.broker import Broker
 from penstock.broker.connection import Requests
 from penstock.broker.entropy import SystemEntropy
-from penstock.config.sources import load_broker_config
 from penstock.model.errors import OperatingError, StorageError, UsageError
 from penstock.testing.broker_log import BrokerLog
 from penstock.testing.broker_loop import BrokerLoop, Killed
 from penstock.testing.links import Links
 from penstock.testing.machine import HOST, Machine
+from penstock.testing.settings import config_of
 
 logger = logging.getLogger("penstock.broker.thread")
 
@@ -44,8 +44,8 @@ class BrokerThread:
         interceptor: Callable[[Requests], Requests],
     ) -> None:
         self._machine = machine
-        self._config = load_broker_config(
-            flags={"listeners": f"{HOST}:{machine.port.number}", "kernel.flush.enable": "false", **settings}
+        self._config = config_of(
+            {"listeners": f"{HOST}:{machine.port.number}", "kernel.flush.enable": "false", **settings}
         )
         self._log = log
         self._interceptor = interceptor

@@ -5,6 +5,9 @@ Tests may override each of them.
 
 from collections.abc import Mapping
 
+from penstock.config.broker_config import BrokerConfig
+from penstock.config.sources import load_broker_config
+
 DEFAULTS: Mapping[str, object] = {
     # One member is a group at once, and tests may ask for short sessions.
     "group.initial.rebalance.delay.ms": 0,
@@ -26,6 +29,11 @@ def as_texts(*layers: Mapping[str, object]) -> dict[str, str]:
     for layer in layers:
         merged |= layer
     return {name: _as_text(value) for name, value in merged.items()}
+
+
+def config_of(settings: Mapping[str, str]) -> BrokerConfig:
+    """What settings come to; ``ConfigError`` names the one that makes no sense, and where it stands."""
+    return load_broker_config(flags=settings, flags_origin="in the broker's settings")
 
 
 def _as_text(value: object) -> str:
