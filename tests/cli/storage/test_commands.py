@@ -89,7 +89,15 @@ def test_analyze_of_an_empty_topic_has_no_messages(terminal: Terminal, topic: st
     (told,) = terminal.must("storage", "analyze", topic, "--json").json()
     assert (told["messages"], told["timeline"]["buckets"]) == (0, [])
 
-    assert "0 messages in 1 partitions" in terminal.must("storage", "analyze", topic).output
+    assert "0 messages in 1 partition;" in terminal.must("storage", "analyze", topic).output
+
+
+def test_analyze_speaks_of_one_message_as_of_one(terminal: Terminal, topic: str) -> None:
+    terminal.must("produce", topic, "-k", ":", stdin="a:1\n")
+    assert f"{topic}: 1 message in 1 partition; " in terminal.must("storage", "analyze", topic).output
+    terminal.must("produce", topic, stdin="2\n")
+
+    assert "counted exactly; 1 message has none" in terminal.must("storage", "analyze", topic).output
 
 
 def test_analyze_of_a_missing_topic_fails_with_a_hint(terminal: Terminal, unique: UniqueName) -> None:

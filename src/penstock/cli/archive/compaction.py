@@ -9,6 +9,7 @@ from penstock.cli.durations import parse_duration
 from penstock.cli.output import print_json, print_table
 from penstock.cli.progress import advancing
 from penstock.cli.sizes import format_bytes, parse_size
+from penstock.cli.words import counted
 
 if TYPE_CHECKING:
     from penstock.spark.archive.compacting import Merged
@@ -111,11 +112,11 @@ def _report(merged: "list[Merged]", *, deleted: int, abandoned: int, as_json: bo
         )
         return
     print(
-        f"{files} files ({format_bytes(before)}) merged into {len(done)} ({format_bytes(after)}), "
-        f"{deleted} old files and {abandoned} leftovers deleted"
+        f"{counted(files, 'file')} ({format_bytes(before)}) merged into {len(done)} ({format_bytes(after)}), "
+        f"{counted(deleted, 'old file')} and {counted(abandoned, 'leftover')} deleted"
     )
     if given_up:
-        print(f"{given_up} merges were given up, since somebody else had merged the same files")
+        print(f"gave {counted(given_up, 'merge')} up, since somebody else had merged the same files")
 
 
 def _now_ms() -> int:

@@ -14,6 +14,7 @@ from penstock.cli.instants import format_instant
 from penstock.cli.output import print_json, print_table
 from penstock.cli.progress import advancing
 from penstock.cli.sizes import format_bytes
+from penstock.cli.words import counted
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def replay_records(wishes: ReplayWishes) -> None:
         print_json({"topic": wishes.to, **done.done._asdict(), "offsets": done.plan.size})
     else:
         where = "the same partitions" if done.plan.keeps_partitions else "partitions by key"
-        print(f"{done.done.records:,} records are in {wishes.to}, in {where}")
+        print(f"{_records_are(done.done.records)} in {wishes.to}, in {where}")
 
 
 def parse_offsets(texts: tuple[str, ...]) -> "dict[int, Interval] | None":
@@ -141,7 +142,7 @@ def _replay(
     before = chosen.progress.done()
     say(
         f"replay {chosen.name}, kept in {chosen.place}"
-        + (f": {before.records:,} records are done" if before.chunks else "")
+        + (f": {_records_are(before.records)} done" if before.chunks else "")
     )
     with advancing("replaying", 100) as advance:
         shown = 0
@@ -185,4 +186,8 @@ def _print_counts(counts: "list[PartitionCount]", *, as_json: bool) -> None:
     ]
     columns = ("PARTITION", "RECORDS", "VALUES", "FIRST OFFSET", "LAST OFFSET", "FIRST", "LAST")
     print_table(columns, rows, numbers=(0, 1, 2, 3, 4))
-    print(f"{sum(count.records for count in counts):,} records would be replayed")
+    print(f"{counted(sum(count.records for count in counts), 'record')} would be replayed")
+
+
+def _records_are(count: int) -> str:
+    return f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"

@@ -13,6 +13,7 @@ from penstock.cli.durations import parse_duration
 from penstock.cli.output import print_json_line
 from penstock.cli.pipeline.signals import StopSignals
 from penstock.cli.sizes import parse_size
+from penstock.cli.words import counted
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def run_archive(wishes: RunWishes) -> None:
         finally:
             query.stop()
     if not wishes.as_json:
-        say(f"{rows:,} records archived in {wishes.path}")
+        say(f"{counted(rows, 'record')} archived in {wishes.path}")
 
 
 def _trigger(wishes: RunWishes) -> "ArchiveTrigger":
@@ -135,5 +136,5 @@ def _tell(progress: "FlowProgress", *, as_json: bool) -> None:
         lag = "" if progress.lag is None else f"  lag {progress.lag:,}"
         seconds = progress.duration_ms / 1000
         rate = f"{progress.rows_per_second:,.0f} records/s"
-        print(f"batch {progress.batch}  {progress.rows:,} records  {rate}  {seconds:.1f} s{lag}")
+        print(f"batch {progress.batch}  {counted(progress.rows, 'record')}  {rate}  {seconds:.1f} s{lag}")
     sys.stdout.flush()

@@ -15,6 +15,7 @@ from penstock.cli.mirror.status import lags_as_json
 from penstock.cli.output import print_json_line
 from penstock.cli.pipeline.signals import StopSignals, kept_from_children
 from penstock.cli.spark_session import spark_session, told_in_a_sentence
+from penstock.cli.words import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,7 +162,7 @@ class _Watch:
             lag = sum(each.lag for each in upkeep.lags)
             behind = [f"{each.topic}-{each.partition} {each.lag:,}" for each in upkeep.lags if each.lag]
             print(
-                f"{self._mirror.records:,} records copied  lag {lag:,}"
+                f"{counted(self._mirror.records, 'record')} copied  lag {lag:,}"
                 + (f": {', '.join(behind)}" if behind else "")
             )
         sys.stdout.flush()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.cli.instants import format_instant
 from penstock.cli.output import print_json, print_table
+from penstock.cli.words import counted
 
 if TYPE_CHECKING:
     from penstock.spark.mirror.lag import PartitionLag
@@ -49,4 +50,4 @@ def _print_table(lags: "Sequence[PartitionLag]") -> None:
     ]
     columns = ("TOPIC", "PARTITION", "COPY", "MIRRORED TO", "END", "LAG", "SINCE")
     print_table(columns, rows, numbers=(1, 3, 4, 5))
-    print(f"{sum(each.lag for each in lags):,} offsets behind in all")
+    print(f"{counted(sum(each.lag for each in lags), 'offset')} behind in all")

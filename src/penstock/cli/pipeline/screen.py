@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from penstock.cli.output import print_json_line
 from penstock.cli.sizes import format_bytes
+from penstock.cli.words import counted
 from penstock.spark.pipelines.reporting.progress import FlowProgress
 from penstock.spark.pipelines.running.events import (
     Event,
@@ -84,11 +85,6 @@ def shown_state(progress: FlowProgress) -> str:
     if not progress.state_rows and not progress.state_bytes:
         return "-"
     return f"{counted(progress.state_rows, 'row')}, {format_bytes(progress.state_bytes)}"
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 row``, ``2,000 rows``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def event_json(event: Event) -> dict[str, Any]:

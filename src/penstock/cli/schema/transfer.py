@@ -23,6 +23,7 @@ from penstock.cli.schema.asking import (
     RegistryUrl,
     quoted,
 )
+from penstock.cli.words import counted
 
 PART_ENTRIES_MAX = 200
 PART_BYTES_MAX = 1024 * 1024
@@ -65,7 +66,7 @@ def export_schemas(
         ) from error
     if output is not None:
         schema_count = sum(entry["type"] == "schema" for entry in entries)
-        print(f"{output}: {schema_count} versions, {len(entries)} entries")
+        print(f"{output}: {counted(schema_count, 'version')}, {counted(len(entries), 'entry')}")
 
 
 def import_schemas(

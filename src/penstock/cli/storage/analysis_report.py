@@ -11,6 +11,7 @@ from penstock.cli.durations import format_duration
 from penstock.cli.instants import format_instant
 from penstock.cli.output import print_table
 from penstock.cli.sizes import format_bytes
+from penstock.cli.words import counted
 
 _BAR_WIDTH = 24
 _SHARE_WIDTH = 12
@@ -54,15 +55,16 @@ def print_topic(topic: TopicAnalysis, *, top_max: int) -> None:
 def _headline(topic: TopicAnalysis) -> str:
     statistics, files = topic.statistics, topic.files
     parts = [
-        f"{topic.topic}: {statistics.message_count:,} messages in {len(topic.partitions)} partitions",
-        f"{format_bytes(statistics.batch_bytes)} in {statistics.batch_count:,} batches",
+        f"{topic.topic}: {counted(statistics.message_count, 'message')} in "
+        f"{counted(len(topic.partitions), 'partition')}",
+        f"{format_bytes(statistics.batch_bytes)} in {counted(statistics.batch_count, 'batch')}",
     ]
     if files is not None:
-        parts.append(f"{format_bytes(files.bytes)} in {files.files:,} files")
+        parts.append(f"{format_bytes(files.bytes)} in {counted(files.files, 'file')}")
     if codecs := statistics.codecs.by_name():
         parts.append("compression " + ", ".join(f"{name} {each.ratio:.1f}x" for name, each in codecs.items()))
     if statistics.marker_count:
-        parts.append(f"{statistics.marker_count:,} transaction markers")
+        parts.append(counted(statistics.marker_count, "transaction marker"))
     return "; ".join(parts)
 
 
@@ -128,7 +130,8 @@ def _print_keys(statistics: RecordStatistics, top_max: int) -> None:
     if not keys.keyed_count:
         return
     how = "counted exactly" if keys.is_exact else "estimated by HyperLogLog, give or take 1 %"
-    without = f"; {keys.null_count:,} messages have none" if keys.null_count else ""
+    have = "has" if keys.null_count == 1 else "have"
+    without = f"; {counted(keys.null_count, 'message')} {have} none" if keys.null_count else ""
     print(f"\nKeys: {keys.distinct_count:,} different ones, {how}{without}")
     print_table(
         ("KEY", "MESSAGES", "SHARE", ""),
@@ -144,7 +147,7 @@ def _print_keys(statistics: RecordStatistics, top_max: int) -> None:
         numbers=(1, 2),
     )
     if keys.undercount:
-        print(f"Each key may have up to {keys.undercount:,} messages more than shown.")
+        print(f"Each key may have up to {counted(keys.undercount, 'message')} more than shown.")
 
 
 def _print_timeline(statistics: RecordStatistics) -> None:

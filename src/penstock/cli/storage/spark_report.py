@@ -8,6 +8,7 @@ from penstock.cli.bars import bar
 from penstock.cli.output import print_table
 from penstock.cli.sizes import format_bytes
 from penstock.cli.storage.analysis_report import print_topic
+from penstock.cli.words import counted
 
 if TYPE_CHECKING:
     from penstock.spark.analysis.heat_map import HeatMap
@@ -49,7 +50,7 @@ def _print_kinds(report: "TopicReport") -> None:
     print_table(("KIND", "MESSAGES", "BYTES", "SHARE", ""), rows, numbers=(1, 2, 3))
     guess = report.protobuf
     if guess.sampled:
-        print(f"Of {guess.sampled} binary values looked at, {guess.matching} read as Protobuf.")
+        print(f"Of {counted(guess.sampled, 'binary value')} looked at, {guess.matching} read as Protobuf.")
 
 
 def _print_types(report: "TopicReport") -> None:
@@ -78,9 +79,9 @@ def _print_size_histogram(statistics: RecordStatistics) -> None:
 def _print_compaction(report: "TopicReport") -> None:
     compaction = report.compaction
     print(
-        f"\nCompaction would remove {compaction.removable_messages:,} messages, "
+        f"\nCompaction would remove {counted(compaction.removable_messages, 'message')}, "
         f"{format_bytes(compaction.removable_bytes)} before compression ({compaction.share:.1%}); "
-        f"{compaction.tombstones:,} tombstones would go after delete.retention.ms."
+        f"{counted(compaction.tombstones, 'tombstone')} would go after delete.retention.ms."
     )
     print(f"The largest partition has {report.imbalance:.2f} times as many messages as the mean.")
 

@@ -16,7 +16,7 @@ from penstock.cli.topic.description import (
     print_description,
     topic_configs,
 )
-from penstock.cli.words import key_values
+from penstock.cli.words import counted, key_values
 from penstock.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _add_partitions(admin: "AdminClient", name: str, total: int) -> None:
     from confluent_kafka.admin import NewPartitions
 
     for future in admin.create_partitions([NewPartitions(name, total)]).values():
-        result_of(future, doing=f"give topic {name!r} {total} partitions")
+        result_of(future, doing=f"give topic {name!r} {counted(total, 'partition')}")
 
 
 def _finish(verb: str, futures: Mapping[str, Any], *, excused: str, as_json: bool) -> None:
