@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import pytest
+from tests.meta.test_cli_page import complaint, invocations
 from typer.main import get_command
 
 from penstock.cli.main import main
@@ -85,6 +86,20 @@ def test_help_of_a_group_lists_its_commands(name: str, capsys: pytest.CaptureFix
         if words[0] == name and len(words) > 1:
             assert f"  {words[1]} " in text
     assert "..." not in text.partition("\nCommands:\n")[2]
+
+
+@pytest.mark.parametrize("name", sorted({words[0] for words in WORDS if len(words) > 1}))
+def test_help_of_a_group_ends_with_examples_of_its_commands(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = help_of((name,), capsys).partition("Examples:\n")[2].splitlines()
+
+    assert lines
+    for line in lines:
+        (words,) = invocations(line)
+        assert tuple(words[:2]) in WORDS
+        assert words[0] == name
+        assert complaint(words) is None
 
 
 def test_reasons_are_for_commands_that_are_there() -> None:

@@ -1,6 +1,6 @@
 """Options that mean the same in every command of the tree."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,16 +21,16 @@ BootstrapServer = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs, instead of text for people.")]
 
 
-def new_app(help_text: str = "", **settings: Any) -> typer.Typer:
-    """A command group with our manners: plain help that needs no colour, no traceback decoration."""
+def new_app(help_text: str, *example_lines: str) -> typer.Typer:
+    """A command group with our manners: plain help that needs no colour and ends with commands to copy."""
     return typer.Typer(
         help=help_text,
+        epilog=examples(*example_lines),
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        **settings,
     )
 
 

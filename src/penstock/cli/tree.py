@@ -12,10 +12,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from penstock import __version__
-from penstock.cli.options import examples, new_app
+from penstock.cli.options import new_app
 
 _ABOUT = "Penstock: a distributed log-based message queue that speaks Kafka's protocol."
-_EXAMPLES = examples(
+_EXAMPLES = (
     "penstock serve",
     "penstock topic create orders --partitions 4",
     "echo hello | penstock produce orders",
@@ -77,7 +77,7 @@ COMMANDS = {
 def build_app(words: Sequence[str]) -> typer.Typer:
     """The whole command tree, in which only the command named in ``words`` is really there."""
     named = next((word for word in words if not word.startswith("-")), None)
-    app = new_app(_ABOUT, epilog=_EXAMPLES)
+    app = new_app(_ABOUT, *_EXAMPLES)
     app.callback()(_root)
     for name, command in COMMANDS.items():
         if name == named and command.module:

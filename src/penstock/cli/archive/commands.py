@@ -35,7 +35,11 @@ SourceOption = Annotated[
     typer.Option("--option", metavar="KEY=VALUE", help="An option of the data source; repeatable."),
 ]
 
-archive_app = new_app("Keep topics as Parquet files, and replay them.")
+archive_app = new_app(
+    "Keep topics as Parquet files, and replay them.",
+    "penstock archive run data/archive orders",
+    "penstock archive list data/archive",
+)
 
 
 def attach(app: typer.Typer) -> None:

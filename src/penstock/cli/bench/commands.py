@@ -34,7 +34,11 @@ DataDirectory = Annotated[
     ),
 ]
 
-bench_app = new_app("Measure any Kafka-protocol broker. Deletes the topics it makes.")
+bench_app = new_app(
+    "Measure any Kafka-protocol broker. Deletes the topics it makes.",
+    "penstock bench produce --seconds 10",
+    "penstock bench consume --topic orders --client librdkafka",
+)
 
 
 def attach(app: typer.Typer) -> None:

@@ -11,7 +11,9 @@ from penstock.cli.output import print_json, working
 
 BrokerId = Annotated[int, typer.Argument(metavar="BROKER", min=0, help="The broker's number.")]
 
-broker_app = new_app("List, describe and decommission brokers.")
+broker_app = new_app(
+    "List, describe and decommission brokers.", "penstock broker list", "penstock broker decommission 3"
+)
 
 
 def attach(app: typer.Typer) -> None:

@@ -24,7 +24,11 @@ Pages = Annotated[
     ),
 ]
 
-client_app = new_app("Show what clients tell brokers of themselves (KIP-714).")
+client_app = new_app(
+    "Show what clients tell brokers of themselves (KIP-714).",
+    "penstock client list",
+    "penstock client describe orders-1",
+)
 
 
 def attach(app: typer.Typer) -> None:

@@ -11,7 +11,11 @@ from penstock.cli.words import key_values
 
 NODES_DEFAULT = 3
 
-cluster_app = new_app("Run a cluster on this machine, or look at any.")
+cluster_app = new_app(
+    "Run a cluster on this machine, or look at any.",
+    "penstock cluster up --nodes 3",
+    "penstock cluster status",
+)
 
 
 def attach(app: typer.Typer) -> None:

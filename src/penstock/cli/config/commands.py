@@ -21,7 +21,11 @@ KindArgument = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only see whether the change could be made.")]
 
-config_app = new_app("Describe and change settings of topics and brokers.")
+config_app = new_app(
+    "Describe and change settings of topics and brokers.",
+    "penstock config describe topic orders",
+    "penstock config set topic orders retention.ms=86400000",
+)
 
 
 def attach(app: typer.Typer) -> None:

@@ -22,7 +22,11 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there and differ.")]
 OUTPUT_DEFAULT = Path("deploy")
 
-generate_app = new_app("Write files to run and watch brokers with elsewhere than in a terminal.")
+generate_app = new_app(
+    "Write files to run and watch brokers with elsewhere than in a terminal.",
+    "penstock generate compose --nodes 5 -o five",
+    "penstock generate k8s --nodes 5",
+)
 
 
 def attach(app: typer.Typer) -> None:

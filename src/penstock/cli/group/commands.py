@@ -46,7 +46,11 @@ class GroupState(StrEnum):
     DEAD = "Dead"
 
 
-group_app = new_app("List and describe groups, reset their offsets, delete them.")
+group_app = new_app(
+    "List and describe groups, reset their offsets, delete them.",
+    "penstock group describe billing",
+    "penstock group reset-offsets billing --topic orders --to-earliest --dry-run",
+)
 
 
 def attach(app: typer.Typer) -> None:

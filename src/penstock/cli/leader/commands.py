@@ -9,7 +9,7 @@ from penstock.cli.output import print_json
 from penstock.cli.partition_choice import chosen_partitions, parse_partition_choice
 from penstock.model.errors import UsageError
 
-leader_app = new_app("Elect leaders of partitions.")
+leader_app = new_app("Elect leaders of partitions.", "penstock leader elect")
 
 
 def attach(app: typer.Typer) -> None:

@@ -18,7 +18,11 @@ LIMIT = 1_000
 TAIL_COUNT = 20
 TAIL_SINCE = "1h"
 
-logs_app = new_app("Search and follow the logs of all brokers.")
+logs_app = new_app(
+    "Search and follow the logs of all brokers.",
+    "penstock logs search 'leader elected' --since 1h",
+    "penstock logs tail --level warn",
+)
 
 Text = Annotated[
     str, typer.Argument(metavar="[TEXT]", help="Found as it is, whatever its case, in events and fields.")

@@ -12,7 +12,11 @@ From = Annotated[
 ]
 To = Annotated[str, typer.Option("--to", metavar="HOST:PORT", help="A broker of the cluster to copy to.")]
 
-mirror_app = new_app("Keep topics and groups of one cluster in another.")
+mirror_app = new_app(
+    "Keep topics and groups of one cluster in another.",
+    "penstock mirror run --from east:9092 --to west:9092 --topics 'orders.*'",
+    "penstock mirror status --from east:9092 --to west:9092",
+)
 
 
 def attach(app: typer.Typer) -> None:

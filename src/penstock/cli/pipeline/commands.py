@@ -21,7 +21,12 @@ Server = Annotated[
     ),
 ]
 
-pipeline_app = new_app("Write, check, run and watch pipelines on Spark.")
+pipeline_app = new_app(
+    "Write, check, run and watch pipelines on Spark.",
+    "penstock pipeline init clicks.yml",
+    "penstock pipeline validate clicks.yml",
+    "penstock pipeline run clicks.yml",
+)
 
 
 def attach(app: typer.Typer) -> None:

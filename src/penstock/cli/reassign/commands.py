@@ -22,7 +22,11 @@ OptionalPlanFile = Annotated[
     Path | None, typer.Argument(metavar="[PLAN]", help="Only what this plan is about.")
 ]
 
-reassign_app = new_app("Plan and carry out moves of replicas to other brokers.")
+reassign_app = new_app(
+    "Plan and carry out moves of replicas to other brokers.",
+    "penstock reassign plan --topics orders --brokers 1,2,3 -o plan.json",
+    "penstock reassign run plan.json",
+)
 
 
 def attach(app: typer.Typer) -> None:

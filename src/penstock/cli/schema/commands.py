@@ -20,7 +20,11 @@ Version = Annotated[str, typer.Option("--version", metavar="N", help="A version,
 ForSubject = Annotated[str, typer.Option("--subject", metavar="SUBJECT", help="The subject to compare with.")]
 Normalize = Annotated[bool, typer.Option("--normalize", help="Order and ways of writing do not matter.")]
 
-schema_app = new_app("Register, compare, show and move schemas.")
+schema_app = new_app(
+    "Register, compare, show and move schemas.",
+    "penstock schema register orders-value order.avsc",
+    "penstock schema check order.avsc --subject orders-value",
+)
 
 
 def attach(app: typer.Typer) -> None:

@@ -21,7 +21,11 @@ DataDirectory = Annotated[
 ]
 Internal = Annotated[bool, typer.Option("--internal", help="Internal topics too.")]
 
-storage_app = new_app("Analyze what topics hold, check stored files.")
+storage_app = new_app(
+    "Analyze what topics hold, check stored files.",
+    "penstock storage analyze orders",
+    "penstock storage verify --data-dir /var/lib/penstock",
+)
 
 
 def attach(app: typer.Typer) -> None:

@@ -41,7 +41,11 @@ PARTITIONS_MAX = 100_000
 REPLICAS_MAX = 10_000
 """What librdkafka takes."""
 
-topic_app = new_app("Create, list, describe, alter and delete topics.")
+topic_app = new_app(
+    "Create, list, describe, alter and delete topics.",
+    "penstock topic create orders --partitions 4",
+    "penstock topic describe orders",
+)
 
 
 def attach(app: typer.Typer) -> None:

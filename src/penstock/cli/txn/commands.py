@@ -30,7 +30,11 @@ class TransactionState(StrEnum):
     DEAD = "Dead"
 
 
-txn_app = new_app("List, describe and abort transactions.")
+txn_app = new_app(
+    "List, describe and abort transactions.",
+    "penstock txn list --state ongoing --running-longer-than 5m",
+    "penstock txn find-hanging",
+)
 
 
 def attach(app: typer.Typer) -> None:
