@@ -42,6 +42,7 @@ KAFKA = {
     32: (1, 4, 4),
     33: (0, 2, 2),
     35: (1, 5, 2),
+    36: (0, 2, 2),
     37: (0, 3, 2),
     42: (0, 2, 2),
     43: (0, 2, 2),
@@ -124,6 +125,12 @@ def test_api_is_advertised_if_it_is_served_and_not_private() -> None:
     advertised = {row.api_key for row in advertised_versions()}
     assert advertised == {spec.key for spec in APIS.values() if spec.is_served and not spec.is_private}
     assert ApiKey.DECOMMISSION_BROKER in advertised
+
+
+@pytest.mark.parametrize("key", [ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE])
+def test_login_is_spoken_by_clients_and_not_served(key: ApiKey) -> None:
+    assert key not in {row.api_key for row in advertised_versions()}
+    assert not is_served(key, APIS[key].max_version)
 
 
 @pytest.mark.parametrize("spec", [s for s in APIS.values() if s.is_private], ids=lambda spec: spec.name)

@@ -1,7 +1,7 @@
 """The one table of the protocol: every API's key, name, versions and messages.
 
 ApiVersions, the dispatch of requests and the documentation all come from here. An API whose messages exist
-but which the broker cannot answer yet is ``is_served=False``: it can be read and written, but is neither
+but which the broker does not answer is ``is_served=False``: it can be read and written, but is neither
 advertised nor dispatched. One that is ``is_private`` is dispatched and not advertised: only our own nodes use
 it.
 
@@ -39,6 +39,7 @@ class ApiKey(IntEnum):
     SYNC_GROUP = 14
     DESCRIBE_GROUPS = 15
     LIST_GROUPS = 16
+    SASL_HANDSHAKE = 17
     API_VERSIONS = 18
     CREATE_TOPICS = 19
     DELETE_TOPICS = 20
@@ -53,6 +54,7 @@ class ApiKey(IntEnum):
     DESCRIBE_CONFIGS = 32
     ALTER_CONFIGS = 33
     DESCRIBE_LOG_DIRS = 35
+    SASL_AUTHENTICATE = 36
     CREATE_PARTITIONS = 37
     DELETE_GROUPS = 42
     ELECT_LEADERS = 43
@@ -170,6 +172,8 @@ _TABLE = (
     _api(ApiKey.SYNC_GROUP, (0, 5), 4),
     _api(ApiKey.DESCRIBE_GROUPS, (0, 6), 5),
     _api(ApiKey.LIST_GROUPS, (0, 5), 3),
+    # Spoken by our clients to brokers that want a password; ours has none, and must not seem to.
+    _api(ApiKey.SASL_HANDSHAKE, (1, 1), NEVER_FLEXIBLE, is_served=False),
     _api(ApiKey.API_VERSIONS, (0, 4), 3),
     _api(ApiKey.CREATE_TOPICS, (2, 7), 5),
     _api(ApiKey.DELETE_TOPICS, (1, 6), 4),
@@ -184,6 +188,7 @@ _TABLE = (
     _api(ApiKey.DESCRIBE_CONFIGS, (1, 4), 4),
     _api(ApiKey.ALTER_CONFIGS, (0, 2), 2),
     _api(ApiKey.DESCRIBE_LOG_DIRS, (1, 5), 2),
+    _api(ApiKey.SASL_AUTHENTICATE, (0, 2), 2, is_served=False),
     _api(ApiKey.CREATE_PARTITIONS, (0, 3), 2),
     _api(ApiKey.DELETE_GROUPS, (0, 2), 2),
     _api(ApiKey.ELECT_LEADERS, (0, 2), 2),
