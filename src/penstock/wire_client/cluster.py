@@ -113,6 +113,10 @@ class Cluster:
         """Whether there is a connection to that broker that nobody has closed."""
         return node_id in self._connections and not self._connections[node_id].is_closed
 
+    def wants_pause(self, node_id: int) -> bool:
+        """Whether the connection to that broker should owe nothing for once, to renew its login."""
+        return self.is_connected(node_id) and self._connections[node_id].wants_pause
+
     def learn_node(self, node_id: int, address: Address) -> None:
         """Remember where a broker is that some answer named."""
         if self.nodes.get(node_id) != address:

@@ -5,6 +5,7 @@
     WireClientError
     ├── UnreachableError        nobody listens there
     ├── BrokenConnectionError   it broke, fell silent, or what came was not Kafka's protocol
+    ├── HandshakeError          the two sides cannot trust each other as they are set up
     ├── NotServedError          the broker does not know the request, or no version of it that we know
     └── RefusedError            the broker understood and said no; ``code`` says why
 
@@ -25,6 +26,10 @@ class UnreachableError(WireClientError):
 
 class BrokenConnectionError(WireClientError):
     """A connection that was made is of no more use."""
+
+
+class HandshakeError(WireClientError):
+    """TLS or logging in came to nothing, and will again until somebody changes a setting."""
 
 
 class NotServedError(WireClientError):

@@ -80,7 +80,12 @@ class Delivery:
 
     def _free_nodes(self) -> list[int]:
         counts = Counter(sent.shipment.node_id for sent in self._under_way)
-        return [node_id for node_id in sorted(self._cluster.nodes) if counts[node_id] < IN_FLIGHT_MAX]
+        return [
+            node_id
+            for node_id in sorted(self._cluster.nodes)
+            if not counts[node_id]
+            or (counts[node_id] < IN_FLIGHT_MAX and not self._cluster.wants_pause(node_id))
+        ]
 
     def _find_leaders(self) -> None:
         try:
