@@ -21,7 +21,7 @@ LIKELY_WRONG = {
 
 
 def acting() -> list[Option]:
-    return [option for option in OPTIONS if option.effect is Effect.ACTS]
+    return [option for option in OPTIONS if option.effect is Effect.ACTS and not option.is_secret]
 
 
 @pytest.mark.parametrize("option", acting(), ids=lambda option: option.name)
@@ -117,10 +117,20 @@ def test_connector_s_refusals_are_all_there() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["kafka.ssl.truststore.location", "kafka.sasl.mechanism"])
+@pytest.mark.parametrize("name", ["kafka.ssl.cipher.suites", "kafka.sasl.kerberos.service.name"])
 def test_security_that_is_not_spoken_is_refused_rather_than_left_out(name: str) -> None:
-    with pytest.raises(OptionError, match=name):
+    with pytest.raises(OptionError, match=f"{name} cannot be used"):
         parse_options({name: "x"}, READS)
+
+
+@pytest.mark.parametrize(
+    "option", [option for option in OPTIONS if option.is_secret], ids=lambda option: option.name
+)
+def test_secret_is_taken_as_it_is_and_not_repeated(option: Option) -> None:
+    assert parse_options({option.name.lower(): " with spaces "}, option.uses)[option.name] == " with spaces "
+    with pytest.raises(OptionError, match=f"Option {option.name} cannot be read as it is") as caught:
+        parse_options({option.name: ""}, option.uses)
+    assert caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from penstock.model.ids import TopicPartition
 from penstock.spark.offsets.positions import EARLIEST, LATEST, Place, Position
 from penstock.spark.options.definition import READS, Effect, OptionError
 from penstock.spark.options.parsing import OPTIONS
+from penstock.spark.options.security_table import SECURITY_OPTIONS
 from penstock.spark.options.source_options import (
     OnDataLoss,
     SourceOptions,
@@ -17,6 +18,7 @@ from penstock.spark.options.source_options import (
 )
 from penstock.spark.options.subscriptions import Assign, Subscribe, SubscribePattern
 from penstock.wire_client.connection import Address
+from penstock.wire_client.security.security import PLAINTEXT
 
 SERVERS = {"kafka.bootstrap.servers": "localhost:9092"}
 BASE = {**SERVERS, "subscribe": "orders"}
@@ -125,13 +127,12 @@ def test_option_of_subscriptions_says_what_to_read(name: str, text: str, subscri
 def test_every_option_of_reading_is_tested_by_name() -> None:
     tested = {row[0] for rows in (PLAIN, CLIENT, PLACES, SUBSCRIPTIONS) for row in rows}
     acting = {option.name for option in OPTIONS if option.effect is Effect.ACTS and option.uses & READS}
-    assert acting - tested == {"kafka.security.protocol"}
+    assert acting - tested == {option.name for option in SECURITY_OPTIONS if option.effect is Effect.ACTS}
 
 
-def test_only_unencrypted_connections_are_spoken() -> None:
+def test_connections_are_plain_unless_told_otherwise() -> None:
     assert stream(**{"kafka.security.protocol": "PLAINTEXT"}) == stream()
-    with pytest.raises(OptionError, match=r"kafka\.security\.protocol is 'SASL_SSL'\. It takes plaintext"):
-        stream(**{"kafka.security.protocol": "SASL_SSL"})
+    assert stream().client.security == PLAINTEXT
 
 
 def test_batch_begins_at_the_earliest_record_and_ends_at_the_latest() -> None:

@@ -6,8 +6,10 @@ from functools import partial
 from typing import Any
 
 from penstock.spark.options.definition import OptionError
+from penstock.spark.options.security_settings import security_settings
 from penstock.wire_client.cluster import Cluster
 from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.security.security import PLAINTEXT, Security
 
 _BOOTSTRAP = "kafka.bootstrap.servers"
 _PORT_DEFAULT = 9092
@@ -26,6 +28,7 @@ class ClientSettings:
     """How long to wait for what passes by itself, such as a leader that moves."""
     backoff_ms: int
     backoff_max_ms: int
+    security: Security = PLAINTEXT
 
     def connect(self) -> Cluster:
         """A new conversation with the cluster."""
@@ -34,6 +37,7 @@ class ClientSettings:
             client_id=self.client_id,
             connect_seconds_max=self.connect_timeout_ms / 1000,
             answer_seconds_max=self.request_timeout_ms / 1000,
+            security=self.security,
         )
         return Cluster.connect(self.addresses, connect=connection)
 
@@ -52,6 +56,7 @@ def client_settings(values: Mapping[str, Any]) -> ClientSettings:
         patience_ms=values["kafka.default.api.timeout.ms"],
         backoff_ms=values["kafka.retry.backoff.ms"],
         backoff_max_ms=values["kafka.retry.backoff.max.ms"],
+        security=security_settings(values),
     )
 
 

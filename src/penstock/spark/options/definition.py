@@ -60,3 +60,5 @@ class Option:
     effect: Effect = Effect.ACTS
     is_ours: bool = False
     """Whether Spark's Kafka connector knows nothing of it."""
+    is_secret: bool = False
+    """Whether no message may repeat what was given."""

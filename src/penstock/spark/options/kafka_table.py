@@ -34,13 +34,6 @@ _EVERYWHERE = (
         uses=EVERYWHERE,
         meaning="Who asks, for the broker's logs and quotas.",
     ),
-    Option(
-        name="kafka.security.protocol",
-        kind=choice(("plaintext",)),
-        default="plaintext",
-        uses=EVERYWHERE,
-        meaning="Only PLAINTEXT is spoken so far; every other protocol is refused.",
-    ),
     _connection("request.timeout.ms", "30000", "How long a broker may take to answer."),
     _connection("socket.connection.setup.timeout.ms", "10000", "How long a connection may take to be made."),
     _connection("default.api.timeout.ms", "60000", "How long planning waits for leaders that move."),
@@ -116,11 +109,6 @@ _REFUSED = {
     "value.deserializer": "Values are binary; turn them into something else with DataFrame operations.",
     "key.serializer": "Keys are binary or strings; make them so with DataFrame operations.",
     "value.serializer": "Values are binary or strings; make them so with DataFrame operations.",
-}
-
-REFUSED_PREFIXES = {
-    "kafka.ssl.": "Encrypted connections are not spoken so far, and going without would be unsafe.",
-    "kafka.sasl.": "Authentication is not spoken so far, and going without it would be refused.",
 }
 
 KAFKA_OPTIONS = (

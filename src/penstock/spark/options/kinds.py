@@ -85,6 +85,15 @@ def choice(words: Iterable[str]) -> Kind:
 
 
 BOOLEAN = Kind(name="boolean", parse=_boolean, expected="true or false")
+
+
+def _as_it_is(text: str) -> str:
+    if not text:
+        raise ValueError(text)
+    return text
+
+
+SECRET = Kind(name="secret", parse=_as_it_is, expected="some text")
 TEXT = Kind(name="text", parse=_non_empty, expected="some text")
 DURATION = Kind(name="duration", parse=duration_ms, expected="a duration such as 500ms, 30s, 15m or 2 hours")
 MILLISECONDS = whole_number(least=0, most=2**31 - 1)

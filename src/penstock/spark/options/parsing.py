@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from penstock.spark.options.definition import KAFKA_PREFIX, Effect, Option, OptionError, Use
-from penstock.spark.options.kafka_table import KAFKA_OPTIONS, REFUSED_PREFIXES
+from penstock.spark.options.kafka_table import KAFKA_OPTIONS
 from penstock.spark.options.reading_table import READING_OPTIONS
+from penstock.spark.options.security_table import REFUSED_PREFIXES, SECURITY_OPTIONS
 from penstock.spark.options.writing_table import WRITING_OPTIONS
 
-OPTIONS = (*READING_OPTIONS, *WRITING_OPTIONS, *KAFKA_OPTIONS)
+OPTIONS = (*READING_OPTIONS, *WRITING_OPTIONS, *KAFKA_OPTIONS, *SECURITY_OPTIONS)
 """All of them: the single truth of names, values and meaning."""
 
 _BY_LOWER_NAME = {option.name.lower(): option for option in OPTIONS}
@@ -48,9 +49,6 @@ def _defaults(uses: frozenset[Use]) -> dict[str, Any]:
 
 def _known(name: str, uses: frozenset[Use]) -> Option:
     lowered = name.lower()
-    for prefix, reason in REFUSED_PREFIXES.items():
-        if lowered.startswith(prefix):
-            raise OptionError(f"Option {lowered} cannot be used. {reason}")
     option = _BY_LOWER_NAME.get(lowered)
     if option is None:
         raise OptionError(_unknown(lowered, uses))
@@ -60,6 +58,9 @@ def _known(name: str, uses: frozenset[Use]) -> Option:
 
 
 def _unknown(name: str, uses: frozenset[Use]) -> str:
+    for prefix, reason in REFUSED_PREFIXES.items():
+        if name.startswith(prefix):
+            return f"Option {name} cannot be used. {reason}"
     sentence = f"There is no option {name!r}."
     if name == _PATH:
         return f"{sentence} Spark makes it of what load() or save() is given: name topics by options instead."
@@ -88,6 +89,10 @@ def _parse(option: Option, text: str) -> Any:
     try:
         return option.kind.parse(text)
     except ValueError as error:
+        if option.is_secret:
+            raise OptionError(
+                f"Option {option.name} cannot be read as it is. It takes {option.kind.expected}."
+            ) from None
         detail = f": {error}" if str(error) != text else ""
         raise OptionError(
             f"Option {option.name} is {text!r}{detail}. It takes {option.kind.expected}."
