@@ -54,7 +54,7 @@ class Front:
         self._wants_login = wants_login
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -87,9 +87,7 @@ class Front:
         self.connections += 1
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await Visit(self, reader, writer, wants_login=self._wants_login).take_place()
-        writer.close()
-        with contextlib.suppress(OSError, asyncio.CancelledError):
-            await writer.wait_closed()
+        writer.transport.abort()  # TLS would wait for the other side to say good-bye, too.
 
 
 class Visit:

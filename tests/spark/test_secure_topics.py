@@ -1,0 +1,129 @@
+"""Topics behind TLS and a login, read and written by batches and streams, with no secret written down."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.broker_process import Server
+from tests.spark.conftest import run_to_end
+from tests.wire_client.security.certificates import Authority, server_context
+from tests.wire_client.security.front import USERS, Front
+
+from penstock.wire_client.cluster import Cluster
+from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.security.security import Login, Mechanism, Security, SecurityProtocol
+from penstock.wire_client.topic_creation import ensure_topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+PASSWORD = USERS["bert"]
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def front(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    """What stands before a broker, and is what the broker tells everybody to connect to."""
+    server = Server(tmp_path_factory.mktemp("broker"))
+    context = server_context(*authority.sign("broker", hosts="DNS:localhost,IP:127.0.0.1"))
+    with Front(context=context, wants_login=True, lifetime_ms=2_000) as front:
+        server.advertise(front.address.port)
+        server.start()
+        front.backend = Address(server.host, server.port)
+        try:
+            yield front
+        finally:
+            server.close()
+
+
+@pytest.fixture(scope="module")
+def _topics(front: Front, authority: Authority) -> None:
+    login = Login(mechanism=Mechanism.PLAIN, username="bert", password=PASSWORD)
+    security = Security(
+        protocol=SecurityProtocol.SASL_SSL, trusted=authority.certificate.read_text(), login=login
+    )
+    with Cluster.connect([front.address], connect=partial(Connection, security=security)) as cluster:
+        for topic in ("orders", "copies"):
+            ensure_topic(cluster, topic, configs={}, partition_count=2)
+
+
+def options(front: Front, authority: Authority, **more: str) -> dict[str, str]:
+    module = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    return {
+        "kafka.bootstrap.servers": str(front.address),
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.mechanism": "SCRAM-SHA-512",
+        "kafka.sasl.jaas.config": f'{module} required username="bert" password="{PASSWORD}";',
+        "kafka.ssl.truststore.type": "PEM",
+        "kafka.ssl.truststore.location": str(authority.certificate),
+        **more,
+    }
+
+
+def write(rows: "DataFrame", given: dict[str, str]) -> None:
+    rows.write.format("penstock").options(**given, topic="orders").mode("append").save()
+
+
+def values(spark: "SparkSession", topic: str, given: dict[str, str]) -> list[str]:
+    reader = spark.read.format("penstock").options(**given).option("subscribe", topic)
+    rows = reader.option("kafka.isolation.level", "read_committed").load()
+    assert PASSWORD not in rows._jdf.queryExecution().toString()  # type: ignore[operator, union-attr]
+    return sorted(row.value for row in rows.selectExpr("CAST(value AS STRING) value").collect())
+
+
+@pytest.mark.usefixtures("_topics")
+def test_topics_are_read_and_written_by_batches_and_streams(
+    spark: "SparkSession", front: Front, authority: Authority, checkpoint: str
+) -> None:
+    given = options(front, authority)
+    written = [f"{number:03}" for number in range(60)]
+
+    for first, last in ((0, 30), (30, 60)):
+        write(spark.range(first, last).selectExpr("lpad(CAST(id AS STRING), 3, '0') value"), given)
+        stream = spark.readStream.format("penstock").options(**given).option("subscribe", "orders")
+        rows = stream.option("startingOffsets", "earliest").load().selectExpr("key", "value")
+        copying = rows.writeStream.format("penstock").options(**given, topic="copies")
+        query = run_to_end(copying.option("checkpointLocation", checkpoint))
+        assert PASSWORD not in "".join(progress.json for progress in query.recentProgress)
+
+    assert values(spark, "orders", given) == written
+    assert values(spark, "copies", given) == written
+    assert set(front.logins) == {"PLAIN", "SCRAM-SHA-512"}
+    kept = [path for path in Path(checkpoint).rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in kept if PASSWORD.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (
+            "kafka.sasl.jaas.config",
+            "x.ScramLoginModule required username='bert' password='guess';",
+            "log in as",
+        ),
+        ("kafka.security.protocol", "SASL_PLAINTEXT", "kafka.ssl.truststore.location has no effect"),
+        ("kafka.ssl.truststore.type", "JKS", "keytool"),
+    ],
+)
+def test_what_is_wrong_is_said_when_the_query_is_made_or_planned(
+    spark: "SparkSession",
+    front: Front,
+    authority: Authority,
+    name: str,
+    value: str,
+    said: str,
+) -> None:
+    given = options(front, authority, **{name: value})
+    with pytest.raises(Exception, match=said) as caught:
+        spark.read.format("penstock").options(**given).option("subscribe", "orders").load().count()
+    assert PASSWORD not in str(caught.value)
+    assert "guess" not in str(caught.value)
