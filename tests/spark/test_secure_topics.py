@@ -75,7 +75,7 @@ def write(rows: "DataFrame", given: dict[str, str]) -> None:
 def values(spark: "SparkSession", topic: str, given: dict[str, str]) -> list[str]:
     reader = spark.read.format("penstock").options(**given).option("subscribe", topic)
     rows = reader.option("kafka.isolation.level", "read_committed").load()
-    assert PASSWORD not in rows._jdf.queryExecution().toString()  # type: ignore[operator, union-attr]
+    assert PASSWORD not in rows._jdf.queryExecution().toString()
     return sorted(row.value for row in rows.selectExpr("CAST(value AS STRING) value").collect())
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from penstock.spark.options.definition import READS, Effect, Option, OptionError, Use
-from penstock.spark.options.parsing import OPTIONS, parse_options
+from penstock.spark.options.parsing import OPTIONS, connecting_options, parse_options
 
 LIKELY_WRONG = {
     "integer": ["", "many", "1.5", "-7", str(2**64)],
@@ -163,3 +163,8 @@ def test_end_of_a_stream_is_refused(name: str) -> None:
 def test_option_of_reading_is_none_of_writing_and_the_other_way_round(name: str, use: Use) -> None:
     with pytest.raises(OptionError, match=f"Option {name} is one of .* not of {use}"):
         parse_options({name: "t"}, {use})
+
+
+def test_options_of_connections_are_told_from_others() -> None:
+    connecting = {"kafka.bootstrap.servers": "localhost", "KAFKA.SASL.PASSWORD": "sesame"}
+    assert connecting_options({**connecting, "topic": "t", "kafka.isolation.level": "x"}) == connecting

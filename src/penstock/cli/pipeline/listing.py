@@ -13,6 +13,7 @@ from penstock.cli.pipeline.checking import load_checked
 from penstock.cli.pipeline.running import with_servers
 from penstock.cli.pipeline.screen import shown_state, shown_watermark
 from penstock.model.flow_states import heard_state
+from penstock.spark.options.librdkafka import librdkafka_settings
 from penstock.spark.pipelines.model import Pipeline
 from penstock.spark.pipelines.reporting.progress import FlowProgress
 from penstock.spark.pipelines.running.run_files import RunFile, RunState, read_run_file
@@ -55,7 +56,7 @@ def show_status(file: Path, bootstrap_server: str | None, *, as_json: bool) -> N
     """Whether a pipeline runs, and the last that was heard of each flow."""
     pipeline = with_servers(load_checked(file), bootstrap_server)
     run = read_run_file(storage_of(pipeline).run_file)
-    states = _states(pipeline.kafka["bootstrap.servers"])
+    states = _states(pipeline.kafka["bootstrap.servers"], librdkafka_settings(pipeline.topic_options))
     now_ms = time.time_ns() // 1_000_000
     flows = {name: states.get(f"{pipeline.name}/{name}") for name in pipeline.flows}
     if as_json:
@@ -71,11 +72,11 @@ def show_status(file: Path, bootstrap_server: str | None, *, as_json: bool) -> N
     )
 
 
-def _states(bootstrap_server: str) -> States:
+def _states(bootstrap_server: str, kafka: Mapping[str, str] | None = None) -> States:
     from penstock.spark.pipelines.reporting.progress_topic import read_states
 
     require_reachable(bootstrap_server)
-    return read_states(bootstrap_server)
+    return read_states(bootstrap_server, kafka)
 
 
 def _by_pipeline(states: States, now_ms: int) -> dict[str, dict[str, Any]]:

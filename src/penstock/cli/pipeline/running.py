@@ -16,6 +16,7 @@ from penstock.cli.pipeline.screen import LineScreen, TableScreen, screen_for
 from penstock.cli.pipeline.signals import StopSignals, kept_from_children
 from penstock.cli.spark_session import require_spark
 from penstock.model.errors import UsageError
+from penstock.spark.options.librdkafka import librdkafka_settings
 from penstock.spark.pipelines.model import Pipeline, Trigger, TriggerKind
 from penstock.spark.pipelines.problems import suggestion
 from penstock.spark.pipelines.reporting.metrics_server import MetricsFile, serving_metrics
@@ -133,7 +134,13 @@ def _serve(stack: ExitStack, page: MetricsPage, address: tuple[str, int]) -> Non
 
 def _progress_topic(stack: ExitStack, pipeline: Pipeline, run: RunFile) -> ProgressTopic:
     about = {"host": run.host, "pid": run.pid, "file": run.file, "started_ms": run.started_ms}
-    topic = ProgressTopic(pipeline.kafka[_BOOTSTRAP], pipeline.name, about=about, warn=_say)
+    topic = ProgressTopic(
+        pipeline.kafka[_BOOTSTRAP],
+        pipeline.name,
+        about=about,
+        warn=_say,
+        kafka=librdkafka_settings(pipeline.topic_options),
+    )
     stack.callback(topic.close)
     return topic
 

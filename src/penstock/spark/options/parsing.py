@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from penstock.spark.options.definition import KAFKA_PREFIX, Effect, Option, OptionError, Use
+from penstock.spark.options.definition import EVERYWHERE, KAFKA_PREFIX, Effect, Option, OptionError, Use
 from penstock.spark.options.kafka_table import KAFKA_OPTIONS
 from penstock.spark.options.reading_table import READING_OPTIONS
 from penstock.spark.options.security_table import REFUSED_PREFIXES, SECURITY_OPTIONS
@@ -37,6 +37,12 @@ def parse_options(given: Mapping[str, str], uses: Iterable[Use]) -> dict[str, An
         if _counts(option, possible):
             values[option.name] = _parse(option, text)
     return _defaults(possible) | values
+
+
+def connecting_options(given: Mapping[str, str]) -> dict[str, str]:
+    """Those of the options that say how to reach a cluster, which readers and writers share."""
+    names = {option.name.lower() for option in OPTIONS if option.uses == EVERYWHERE}
+    return {name: text for name, text in given.items() if name.lower() in names}
 
 
 def _defaults(uses: frozenset[Use]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.spark.options.definition import EVERYWHERE, OptionError, Use
-from penstock.spark.options.parsing import OPTIONS, parse_options
+from penstock.spark.options.parsing import OPTIONS, connecting_options, parse_options
+from penstock.spark.options.security_settings import security_settings
 from penstock.spark.options.source_options import batch_options, stream_options
 from penstock.spark.pipelines.model import PENSTOCK, Pipeline, ReadMode
 from penstock.spark.pipelines.problems import Place, Problems
@@ -40,10 +41,11 @@ def check_source_options(pipeline: Pipeline, problems: Problems) -> None:
 
 
 def check_sink_options(pipeline: Pipeline, problems: Problems) -> None:
-    """Names and values."""
-    for sink in pipeline.sinks.values():
-        if sink.format == PENSTOCK:
-            _check_each(sink.options, sink.option_places, Use.STREAM_WRITE, sink.place, problems)
+    """Names and values, and whether those of security go together."""
+    for sink in (each for each in pipeline.sinks.values() if each.format == PENSTOCK):
+        if _check_each(sink.options, sink.option_places, Use.STREAM_WRITE, sink.place, problems):
+            given = connecting_options({**pipeline.topic_options, **sink.options})
+            _noted(_check_security, given, sink.place, problems)
 
 
 def _check_each(
@@ -54,6 +56,10 @@ def _check_each(
     for name, value in options.items():
         _noted(lambda given: parse_options(given, {use}), {name: value}, places.get(name, place), problems)
     return len(problems) == before
+
+
+def _check_security(given: Mapping[str, str]) -> object:
+    return security_settings(parse_options(given, EVERYWHERE))
 
 
 def _noted(

@@ -36,12 +36,13 @@ class Target:
 
     def partition_count(self) -> int:
         """How many partitions the topic has; it must be there."""
+        from penstock.spark.options.parsing import connecting_options
         from penstock.spark.options.source_options import batch_options
         from penstock.spark.options.subscriptions import Subscribe
         from penstock.spark.reading.lookup import Lookup
 
-        reading = {name: value for name, value in self.options.items() if name == "kafka.bootstrap.servers"}
-        lookup = Lookup(batch_options({**reading, "subscribe": self.topic}))
+        reading = {**connecting_options(self.options), "subscribe": self.topic}
+        lookup = Lookup(batch_options(reading))
         layout = lookup.layouts(Subscribe(topics=(self.topic,))).get(self.topic)
         if layout is None:
             raise UsageError(

@@ -35,7 +35,13 @@ class ProgressTopic:
     """Writes what happens in a run; a listener of runs."""
 
     def __init__(
-        self, bootstrap_servers: str, pipeline: str, *, about: Mapping[str, Any], warn: Callable[[str], None]
+        self,
+        bootstrap_servers: str,
+        pipeline: str,
+        *,
+        about: Mapping[str, Any],
+        warn: Callable[[str], None],
+        kafka: Mapping[str, str] | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._about = dict(about)
@@ -48,8 +54,9 @@ class ProgressTopic:
             client_id="penstock-pipeline",
             delivery_timeout_ms=_REQUEST_MS * 2,
             block_when_full=False,
+            kafka=kafka or {},
         )
-        self._attempt(lambda: create_topic(bootstrap_servers))
+        self._attempt(lambda: create_topic(bootstrap_servers, kafka))
 
     def __call__(self, event: Event) -> None:
         """Write a record about an event, unless one was written just now."""
@@ -99,22 +106,22 @@ class ProgressTopic:
         self._is_broken = True
 
 
-def create_topic(bootstrap_servers: str) -> None:
-    """Make the topic unless it is there."""
-    with Admin(bootstrap_servers=bootstrap_servers, request_timeout_ms=_REQUEST_MS) as admin:
+def create_topic(bootstrap_servers: str, kafka: Mapping[str, str] | None = None) -> None:
+    """Make the topic unless it is there; ``kafka`` are more settings of librdkafka."""
+    with _admin(bootstrap_servers, kafka) as admin:
         if TOPIC not in admin.list_topics(include_internal=True):
             admin.create_topic(TOPIC, partitions=1, config={"cleanup.policy": "compact"}, exist_ok=True)
 
 
-def read_states(bootstrap_servers: str) -> dict[str, dict[str, Any]]:
+def read_states(bootstrap_servers: str, kafka: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
     """The last word on every flow of every pipeline, by ``pipeline/flow``; none if there is no topic."""
-    with Admin(bootstrap_servers=bootstrap_servers, request_timeout_ms=_REQUEST_MS) as admin:
+    with _admin(bootstrap_servers, kafka) as admin:
         if TOPIC not in admin.list_topics(include_internal=True):
             return {}
         partitions = admin.partitions_of([TOPIC])
         ends = admin.list_offsets(partitions)
     states: dict[str, dict[str, Any]] = {}
-    with Consumer(bootstrap_servers=bootstrap_servers) as consumer:
+    with Consumer(bootstrap_servers=bootstrap_servers, kafka=kafka or {}) as consumer:
         consumer.assign(dict.fromkeys(partitions, 0))
         left = {partition: end for partition, end in ends.items() if end}
         deadline = time.monotonic() + _READ_SECONDS_MAX
@@ -126,3 +133,7 @@ def read_states(bootstrap_servers: str) -> dict[str, dict[str, Any]]:
                 if message.offset + 1 >= left.get(message.topic_partition, 0):
                     left.pop(message.topic_partition, None)
     return dict(sorted(states.items()))
+
+
+def _admin(bootstrap_servers: str, kafka: Mapping[str, str] | None) -> Admin:
+    return Admin(bootstrap_servers=bootstrap_servers, request_timeout_ms=_REQUEST_MS, kafka=kafka or {})
