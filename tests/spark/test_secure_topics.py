@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.broker_process import Server
 from tests.spark.conftest import run_to_end
-from tests.wire_client.security.certificates import Authority, server_context
+from tests.wire_client.security.certificates import KEY_PASSWORD, Authority, server_context
 from tests.wire_client.security.front import USERS, Front
 
 from penstock.wire_client.cluster import Cluster
@@ -56,16 +56,32 @@ def _topics(front: Front, authority: Authority) -> None:
 
 
 def options(front: Front, authority: Authority, **more: str) -> dict[str, str]:
+    chain, key = authority.sign("client", is_encrypted=True)
     module = "org.apache.kafka.common.security.scram.ScramLoginModule"
     return {
         "kafka.bootstrap.servers": str(front.address),
         "kafka.security.protocol": "SASL_SSL",
         "kafka.sasl.mechanism": "SCRAM-SHA-512",
         "kafka.sasl.jaas.config": f'{module} required username="bert" password="{PASSWORD}";',
+        "kafka.ssl.keystore.type": "PEM",
+        "kafka.ssl.keystore.certificate.chain": chain.read_text(),
+        "kafka.ssl.keystore.key": key.read_text(),
+        "kafka.ssl.key.password": KEY_PASSWORD,
         "kafka.ssl.truststore.type": "PEM",
         "kafka.ssl.truststore.location": str(authority.certificate),
         **more,
     }
+
+
+def secrets_in(text: str) -> list[str]:
+    return [secret for secret in (PASSWORD, KEY_PASSWORD, "BEGIN PRIVATE KEY") if secret in text]
+
+
+def shown_plans(spark: "SparkSession") -> str:
+    """All that Spark would show of the queries so far, on its pages and in its log of events."""
+    session: Any = spark
+    found = session._jsparkSession.sharedState().statusStore().executionsList()
+    return "\n".join(found.apply(number).physicalPlanDescription() for number in range(found.size()))
 
 
 def write(rows: "DataFrame", given: dict[str, str]) -> None:
@@ -75,14 +91,20 @@ def write(rows: "DataFrame", given: dict[str, str]) -> None:
 def values(spark: "SparkSession", topic: str, given: dict[str, str]) -> list[str]:
     reader = spark.read.format("penstock").options(**given).option("subscribe", topic)
     rows = reader.option("kafka.isolation.level", "read_committed").load()
-    assert PASSWORD not in rows._jdf.queryExecution().toString()
+    assert not secrets_in(rows._jdf.queryExecution().toString())
     return sorted(row.value for row in rows.selectExpr("CAST(value AS STRING) value").collect())
 
 
 @pytest.mark.usefixtures("_topics")
 def test_topics_are_read_and_written_by_batches_and_streams(
-    spark: "SparkSession", front: Front, authority: Authority, checkpoint: str
+    spark: "SparkSession",
+    front: Front,
+    authority: Authority,
+    checkpoint: str,
+    request: pytest.FixtureRequest,
 ) -> None:
+    spark.conf.set("spark.sql.ui.explainMode", "extended")
+    request.addfinalizer(lambda: spark.conf.unset("spark.sql.ui.explainMode"))
     given = options(front, authority)
     written = [f"{number:03}" for number in range(60)]
 
@@ -92,14 +114,17 @@ def test_topics_are_read_and_written_by_batches_and_streams(
         rows = stream.option("startingOffsets", "earliest").load().selectExpr("key", "value")
         copying = rows.writeStream.format("penstock").options(**given, topic="copies")
         query = run_to_end(copying.option("checkpointLocation", checkpoint))
-        assert PASSWORD not in "".join(progress.json for progress in query.recentProgress)
+        assert not secrets_in("".join(progress.json for progress in query.recentProgress))
 
     assert values(spark, "orders", given) == written
     assert values(spark, "copies", given) == written
     assert set(front.logins) == {"PLAIN", "SCRAM-SHA-512"}
     kept = [path for path in Path(checkpoint).rglob("*") if path.is_file()]
     assert kept
-    assert not [path for path in kept if PASSWORD.encode() in path.read_bytes()]
+    assert not [path for path in kept if secrets_in(path.read_text("latin-1"))]
+    plans = shown_plans(spark)
+    assert "kafka.ssl.key.password" in plans
+    assert not secrets_in(plans)
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,12 @@ REFUSED: list[tuple[dict[str, str], str]] = [
     ({"security_protocol": "SSL", "ssl_truststore_password": "sesame"}, "Certificates in PEM have none"),
     ({"security_protocol": "SSL", "ssl_keystore_key": "sesame"}, "without kafka.ssl.keystore.type=PEM"),
     (
-        {"security_protocol": "SSL", "ssl_keystore_type": "PEM", "ssl_keystore_key": "sesame"},
+        {"security_protocol": "SSL", "ssl_keystore_type": "PEM", "ssl_keystore_key": "ENCRYPTED sesame"},
         "kafka.ssl.keystore.key is given without its certificate",
+    ),
+    (
+        {"security_protocol": "SSL", "ssl_keystore_type": "PEM", "ssl_keystore_key": "sesame"},
+        "Spark shows such options in its plans",
     ),
     ({"security_protocol": "SSL", "ssl_key_password": "sesame"}, "without a key"),
     ({"security_protocol": "SSL", "ssl_cipher_suites": "x"}, "leave it out"),

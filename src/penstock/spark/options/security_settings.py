@@ -130,6 +130,7 @@ def _certificate(values: Mapping[str, Any]) -> ClientCertificate | None:
         key: str | None = chain
     else:
         key = _pem(values, key_name, text_suffix=".key")
+        _refuse_shown_key(key_name, key)
     if chain is None and key is None:
         if "kafka.ssl.key.password" in values:
             raise OptionError("Option kafka.ssl.key.password is given without a key.")
@@ -138,6 +139,15 @@ def _certificate(values: Mapping[str, Any]) -> ClientCertificate | None:
         given, missing = (key_name, "its certificate") if chain is None else (chain_name, "its key")
         raise OptionError(f"Option {given} is given without {missing}: a broker wants both.")
     return ClientCertificate(chain=chain, key=key, key_password=values.get("kafka.ssl.key.password"))
+
+
+def _refuse_shown_key(name: str, key: str | None) -> None:
+    """Spark hides options in its plans that look like passwords; keys do not, so they must need one."""
+    if name.endswith("keystore.key") and "ENCRYPTED" not in (key or ""):
+        raise OptionError(
+            f"Option {name} has a key that needs no password, and Spark shows such options in its plans: give "
+            "a file as kafka.ssl.key.location, or an encrypted key and kafka.ssl.key.password."
+        )
 
 
 def _check_store(values: Mapping[str, Any], store: str, name: str) -> None:

@@ -118,7 +118,7 @@ SECURITY_OPTIONS = (
     ),
     _option("ssl.keystore.location", TEXT, "A file in PEM with this client's key, certificate and chain."),
     _option("ssl.keystore.certificate.chain", TEXT, "The certificate and its chain themselves, in PEM."),
-    _option("ssl.keystore.key", SECRET, "The key itself, in PEM."),
+    _option("ssl.keystore.key", SECRET, "The key itself, in PEM; encrypted, since Spark shows it in plans."),
     _option(
         "ssl.endpoint.identification.algorithm",
         _HOST_NAME_CHECK,
