@@ -145,8 +145,8 @@ def _refuse_shown_key(name: str, key: str | None) -> None:
     """Spark hides options in its plans that look like passwords; keys do not, so they must need one."""
     if name.endswith("keystore.key") and "ENCRYPTED" not in (key or ""):
         raise OptionError(
-            f"Option {name} has a key that needs no password, and Spark shows such options in its plans: give "
-            "a file as kafka.ssl.key.location, or an encrypted key and kafka.ssl.key.password."
+            f"Option {name} has a key that needs no password, and Spark shows such options in its plans: "
+            "give a file as kafka.ssl.key.location, or an encrypted key and kafka.ssl.key.password."
         )
 
 
