@@ -138,12 +138,8 @@ class Connection:
         return self._is_broken
 
     def fileno(self) -> int:
-        """The socket's number, so that ``select`` can tell when an answer comes."""
+        """The socket's number, so that ``select`` can tell when an answer comes; TLS keeps some to itself."""
         return self._socket.fileno()
-
-    def pending(self) -> int:
-        """How many bytes have come through TLS and wait here, of which ``select`` knows nothing."""
-        return self._tls.pending() if self._security.protocol.is_encrypted and not self.is_closed else 0
 
     def close(self) -> None:
         """Hang up."""
@@ -219,11 +215,6 @@ class Connection:
         from penstock.wire_client.security.tls import encrypted
 
         return encrypted(self._socket, self._security, host=self.address.host, address=str(self.address))
-
-    @property
-    def _tls(self) -> "ssl.SSLSocket":
-        socket: Any = self._socket
-        return socket  # type: ignore[no-any-return]
 
     def _log_in(self) -> None:
         """Prove who we are, for the first time or once more."""

@@ -1,6 +1,5 @@
 """Connections through TLS and logins to a real broker, and each way in which they do not come about."""
 
-import selectors
 import socket
 import ssl
 import threading
@@ -332,22 +331,6 @@ def test_login_that_is_not_renewed_any_more_ends_the_connection(plain_broker: Ad
         with pytest.raises(RefusedError, match="has not enabled"):
             connection.call(ApiKey.METADATA, QUESTION)
         assert connection.is_broken
-
-
-def test_what_came_through_tls_and_waits_is_told(tls: Front, trusting: Security) -> None:
-    """Two answers come in one record: once the first is taken, the socket is silent about the other."""
-    with Connection(tls.address, security=trusting) as connection, selectors.DefaultSelector() as selector:
-        assert connection.pending() == 0
-        connection.call(ApiKey.METADATA, QUESTION)
-        selector.register(connection, selectors.EVENT_READ)
-        for _ in range(2):
-            connection.send(ApiKey.METADATA, QUESTION)
-        time.sleep(0.3)
-        connection.receive()
-        assert connection.pending() > 0 or selector.select(1)
-        connection.receive()
-        assert connection.pending() == 0
-    assert connection.pending() == 0
 
 
 def test_security_that_contradicts_itself_is_refused() -> None:
