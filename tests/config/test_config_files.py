@@ -94,6 +94,12 @@ def test_properties_nonsense_is_refused(text: str) -> None:
         parse_properties(text)
 
 
+def test_properties_with_a_broken_escape_are_refused_without_a_word_of_what_may_be_a_password() -> None:
+    with pytest.raises(ConfigError, match="malformed escape") as caught:
+        parse_properties("ssl.key.password=\\user")
+    assert "ser" not in str(caught.value)
+
+
 @given(st.dictionaries(NAMES, VALUES))
 def test_json_and_yaml_and_properties_agree(settings: dict[str, str]) -> None:
     text = json.dumps(settings, ensure_ascii=False)

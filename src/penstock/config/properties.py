@@ -62,4 +62,5 @@ def _unicode_escape(digits: str) -> str:
     try:
         return chr(int(digits, 16))
     except ValueError:
-        raise ConfigError(f"has a malformed escape \\u{digits}.") from None
+        # Without what stands there: it may be a piece of a password.
+        raise ConfigError("has a malformed escape: four hexadecimal digits follow \\u.") from None
