@@ -6,6 +6,7 @@ import pytest
 from tests.cli.terminal import Terminal
 
 from penstock.client import Producer
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.clusters import Clusters
 from penstock.spark.mirror.offset_map import MirroredPartition, OffsetMap
 from penstock.spark.mirror.sync_points import Copied
@@ -42,10 +43,12 @@ def test_lag_is_shown_for_each_partition_and_in_all(
         producer.send_batch(("orders", b"1", None, None, number % 2) for number in range(20))
     nothing = terminal.must("mirror", "status", *words).output
     assert nothing == f"Nothing of {east.bootstrap_servers} is mirrored to {west.bootstrap_servers}.\n"
-    with Clusters.connect(source=words[1], target=words[3]) as clusters:
+    with Clusters.connect(
+        source=Access(bootstrap_servers=words[1]), target=Access(bootstrap_servers=words[3])
+    ) as clusters:
         source_id = clusters.source.cluster_id
     names = [MirroredPartition(source_id, "orders", number, "east.orders") for number in (0, 1)]
-    with OffsetMap(west.bootstrap_servers) as offset_map:
+    with OffsetMap(Access(bootstrap_servers=west.bootstrap_servers)) as offset_map:
         offset_map.begin([*names, MirroredPartition(source_id, "gone", 0, "gone")])
         offset_map.extend({names[0]: Copied(0, 7, 7, 8)})
 

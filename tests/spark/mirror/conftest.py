@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.clusters import Clusters
 from penstock.testing import Broker
 
@@ -23,5 +24,8 @@ def west() -> Iterator[Broker]:
 @pytest.fixture
 def clusters(east: Broker, west: Broker) -> Iterator[Clusters]:
     """From east to west."""
-    with Clusters.connect(source=east.bootstrap_servers, target=west.bootstrap_servers) as both:
+    with Clusters.connect(
+        source=Access(bootstrap_servers=east.bootstrap_servers),
+        target=Access(bootstrap_servers=west.bootstrap_servers),
+    ) as both:
         yield both

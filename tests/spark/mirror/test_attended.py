@@ -7,6 +7,7 @@ import pytest
 
 from penstock.client import Admin, TopicPartition
 from penstock.spark.mirror import attended, offset_map
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.mirroring import Mirror, MirrorPlan
 from penstock.spark.mirror.naming import Selection
 from penstock.spark.mirror.offset_map import MirroredPartition, OffsetMap
@@ -28,12 +29,12 @@ def test_map_that_cannot_be_read_for_a_while_is_read_again(
     monkeypatch.setattr(offset_map, "_READ_SECONDS_MAX", 2.0)
     monkeypatch.setattr(attended, "POLL_SECONDS", 0.05)
     east.create_topic("orders")
-    with OffsetMap(east.bootstrap_servers) as of_another_mirror:
+    with OffsetMap(Access(bootstrap_servers=east.bootstrap_servers)) as of_another_mirror:
         of_another_mirror.begin([MirroredPartition("elsewhere", "pumps", 0, "pumps")])
     mirror = Mirror.connect(
         MirrorPlan(
-            source=east.bootstrap_servers,
-            target=west.bootstrap_servers,
+            source=Access(bootstrap_servers=east.bootstrap_servers),
+            target=Access(bootstrap_servers=west.bootstrap_servers),
             selection=Selection(topic_pattern="orders"),
         )
     )

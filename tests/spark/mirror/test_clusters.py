@@ -3,6 +3,7 @@
 import pytest
 
 from penstock.client import TopicPartition
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.clusters import Clusters, patiently
 from penstock.spark.mirror.errors import MirrorError
 from penstock.testing import Broker
@@ -10,7 +11,10 @@ from penstock.testing import Broker
 
 def test_cluster_is_not_mirrored_into_itself(east: Broker) -> None:
     with pytest.raises(MirrorError, match="are the same cluster"):
-        Clusters.connect(source=east.bootstrap_servers, target=east.bootstrap_servers)
+        Clusters.connect(
+            source=Access(bootstrap_servers=east.bootstrap_servers),
+            target=Access(bootstrap_servers=east.bootstrap_servers),
+        )
 
 
 def test_answer_that_is_delayed_is_waited_for(east: Broker, clusters: Clusters) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.terminal import Terminal
 
 from penstock.client import Admin, Producer
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.offset_map import read_map
 from penstock.testing import Broker
 
@@ -33,7 +34,10 @@ def wait_mirrored(broker: Broker, topic: str) -> None:
     """Until all ten records of a topic are known to be at a target."""
     deadline = time.monotonic() + SECONDS_MAX
     while time.monotonic() < deadline:
-        points = {each.topic: entry.points for each, entry in read_map(broker.bootstrap_servers).items()}
+        points = {
+            each.topic: entry.points
+            for each, entry in read_map(Access(bootstrap_servers=broker.bootstrap_servers)).items()
+        }
         if topic in points and points[topic][-1].source == 10:
             return
         time.sleep(0.2)

@@ -61,7 +61,9 @@ def test_group_with_members_at_the_target_is_left_alone(clusters: Clusters, sync
     for group in ("billing", "idle"):
         clusters.source.admin.alter_group_offsets(group, {TOPIC: 10})
     with Consumer(
-        bootstrap_servers=clusters.target.bootstrap_servers, group_id="billing", auto_offset_reset="earliest"
+        bootstrap_servers=clusters.target.access.bootstrap_servers,
+        group_id="billing",
+        auto_offset_reset="earliest",
     ) as member:
         member.subscribe(["orders"])
         assert member.poll(20.0)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.clusters import Clusters
 from penstock.spark.mirror.errors import MirrorError
 from penstock.spark.mirror.naming import Renaming, Selection
@@ -50,7 +51,7 @@ def test_copies_of_the_targets_own_topics_do_not_go_back(
     for topic in ("orders", "west.orders", "payments"):
         east.create_topic(topic)
     west_id = clusters.target.cluster_id
-    with OffsetMap(east.bootstrap_servers) as came:
+    with OffsetMap(Access(bootstrap_servers=east.bootstrap_servers)) as came:
         came.begin(
             [
                 MirroredPartition(west_id, "orders", 0, "west.orders"),

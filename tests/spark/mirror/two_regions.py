@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from penstock.client import Admin, Consumer, Message, Producer, TopicPartition
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.mirroring import Mirror, MirrorPlan, Upkeep
 from penstock.spark.mirror.naming import Selection
 from penstock.testing import Broker
@@ -18,8 +19,8 @@ SECONDS_MAX = 60
 
 def plan(source: Broker, target: Broker) -> MirrorPlan:
     return MirrorPlan(
-        source=source.bootstrap_servers,
-        target=target.bootstrap_servers,
+        source=Access(bootstrap_servers=source.bootstrap_servers),
+        target=Access(bootstrap_servers=target.bootstrap_servers),
         selection=Selection(topic_pattern="ord.*", group_pattern="billing"),
         has_offset_header=True,
     )

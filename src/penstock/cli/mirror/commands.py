@@ -91,11 +91,12 @@ def run(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Copy records until Ctrl-C or SIGTERM, each once; the next run goes on from there."""
     from penstock.cli.mirror.running import RunWishes, run_mirror
+    from penstock.spark.mirror.access import Access
 
     run_mirror(
         RunWishes(
-            source=source,
-            target=target,
+            source=Access(bootstrap_servers=source),
+            target=Access(bootstrap_servers=target),
             topic_pattern=topics,
             topics=tuple(topic or ()),
             template=rename,
@@ -118,5 +119,6 @@ def run(  # noqa: PLR0913 - one parameter for each option
 def status(source: From, target: To, as_json: Json = False) -> None:
     """Show how far the copies in one cluster are behind the topics of another."""
     from penstock.cli.mirror.status import print_status
+    from penstock.spark.mirror.access import Access
 
-    print_status(source, target, as_json=as_json)
+    print_status(Access(bootstrap_servers=source), Access(bootstrap_servers=target), as_json=as_json)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from penstock.spark.mirror.access import Access
     from penstock.spark.mirror.mirroring import Mirror, MirrorPlan, Upkeep
 
 POLL_SECONDS = 0.25
@@ -30,8 +31,8 @@ POLL_SECONDS = 0.25
 class RunWishes:
     """What the command line says of a run."""
 
-    source: str
-    target: str
+    source: "Access"
+    target: "Access"
     topic_pattern: str | None
     topics: tuple[str, ...]
     template: str
@@ -74,7 +75,10 @@ def run_mirror(wishes: RunWishes) -> None:
         from penstock.spark.mirror.mirroring import Mirror
 
         with Mirror.connect(plan) as mirror, StopSignals() as signals:
-            say(f"mirroring {wishes.source} to {wishes.target}, progress in {storage}")
+            say(
+                f"mirroring {plan.source.bootstrap_servers} to {plan.target.bootstrap_servers}, "
+                f"progress in {storage}"
+            )
             for change in mirror.keep_topics():
                 say(str(change))
             query = mirror.start(spark, storage=storage, available_now=wishes.is_available_now)

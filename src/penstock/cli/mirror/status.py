@@ -8,10 +8,11 @@ from penstock.cli.output import print_json, print_table
 from penstock.cli.words import counted
 
 if TYPE_CHECKING:
+    from penstock.spark.mirror.access import Access
     from penstock.spark.mirror.lag import PartitionLag
 
 
-def print_status(source: str, target: str, *, as_json: bool) -> None:
+def print_status(source: "Access", target: "Access", *, as_json: bool) -> None:
     """A line for each partition, and the sum."""
     from penstock.spark.mirror.clusters import Clusters
     from penstock.spark.mirror.lag import partition_lags
@@ -24,7 +25,7 @@ def print_status(source: str, target: str, *, as_json: bool) -> None:
     elif lags:
         _print_table(lags)
     else:
-        print(f"Nothing of {source} is mirrored to {target}.")
+        print(f"Nothing of {source.bootstrap_servers} is mirrored to {target.bootstrap_servers}.")
 
 
 def lags_as_json(lags: "Sequence[PartitionLag]") -> dict[str, Any]:

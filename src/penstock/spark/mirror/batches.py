@@ -122,7 +122,7 @@ class BatchMirror:
         counted = records.observe(counting, F.count(F.lit(1)).alias("records"), *counters)
         name = F.concat(F.lit(renaming.prefix), F.col("topic"), F.lit(renaming.suffix))
         counted.withColumn("topic", name).select(*_COLUMNS).write.format("penstock").mode("append").options(
-            **{"kafka.bootstrap.servers": clusters.target.bootstrap_servers},
+            **clusters.target.access.spark_options,
             txnAppId=f"penstock-mirror-{read_query_id(self._checkpoint)}",
             txnVersion=str(batch_id),
         ).save()

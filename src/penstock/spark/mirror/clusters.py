@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from penstock.client import Admin, PenstockClientError
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.errors import MirrorError
 
 PATIENCE_SECONDS_MAX = 10.0
@@ -31,20 +32,23 @@ def patiently(ask: Callable[[], Answer]) -> Answer:
 class Side:
     """One of the clusters."""
 
-    bootstrap_servers: str
+    access: Access
     cluster_id: str
     admin: Admin
 
     @classmethod
-    def connect(cls, bootstrap_servers: str) -> Self:
+    def connect(cls, access: Access) -> Self:
         """Ask it for its id."""
-        admin = Admin(bootstrap_servers=bootstrap_servers, client_id="penstock-mirror")
+        access.knock()
+        admin = Admin(
+            bootstrap_servers=access.bootstrap_servers, client_id="penstock-mirror", kafka=access.librdkafka
+        )
         try:
             cluster_id = admin.describe_cluster().cluster_id
         except BaseException:
             admin.close()
             raise
-        return cls(bootstrap_servers=bootstrap_servers, cluster_id=cluster_id, admin=admin)
+        return cls(access=access, cluster_id=cluster_id, admin=admin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +59,14 @@ class Clusters:
     target: Side
 
     @classmethod
-    def connect(cls, *, source: str, target: str) -> Self:
+    def connect(cls, *, source: Access, target: Access) -> Self:
         """Reach both; they must be two."""
         clusters = cls(source=Side.connect(source), target=Side.connect(target))
         if clusters.source.cluster_id == clusters.target.cluster_id:
             clusters.close()
             raise MirrorError(
-                f"{source} and {target} are the same cluster, {clusters.source.cluster_id}: a mirror "
-                "needs two."
+                f"{source.bootstrap_servers} and {target.bootstrap_servers} are the same cluster, "
+                f"{clusters.source.cluster_id}: a mirror needs two."
             )
         return clusters
 

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from penstock.spark.archive.stores.opening import open_store
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.batches import BatchMirror
 from penstock.spark.mirror.clusters import Clusters
 from penstock.spark.mirror.group_sync import GroupChange, GroupSync
@@ -42,9 +43,8 @@ _EARLIEST = -2
 class MirrorPlan:
     """What is mirrored, from where to where, and how."""
 
-    source: str
-    """Addresses of brokers, ``host:port``, with commas between them."""
-    target: str
+    source: Access
+    target: Access
     selection: Selection
     renaming: Renaming = field(default_factory=Renaming)
     has_configs: bool = True
@@ -56,7 +56,14 @@ class MirrorPlan:
     def identity(self) -> str:
         """Different for mirrors that have to keep their progress apart."""
         selection = self.selection.subscribe_pattern
-        text = json.dumps([self.source, self.target, selection, self.renaming.template])
+        text = json.dumps(
+            [
+                self.source.bootstrap_servers,
+                self.target.bootstrap_servers,
+                selection,
+                self.renaming.template,
+            ]
+        )
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -164,7 +171,7 @@ class Mirror:
 
     def _source_options(self) -> dict[str, str]:
         return {
-            "kafka.bootstrap.servers": self._plan.source,
+            **self._plan.source.spark_options,
             "subscribePattern": self._plan.selection.subscribe_pattern,
             "startingOffsets": self._starting_offsets(),
             "includeHeaders": "true",

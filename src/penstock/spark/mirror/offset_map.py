@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 from penstock.client import Admin, Consumer, Producer, TopicPartition
+from penstock.spark.mirror.access import Access
 from penstock.spark.mirror.errors import MirrorError
 from penstock.spark.mirror.sync_points import BEGINNING, Copied, Points, SyncPoint, extended
 
@@ -45,10 +46,12 @@ Entries = Mapping[MirroredPartition, Entry]
 class OffsetMap:
     """The map at a target, for the one who writes it; use it in a ``with`` statement."""
 
-    def __init__(self, bootstrap_servers: str) -> None:
-        create_map(bootstrap_servers)
-        self._entries = dict(read_map(bootstrap_servers))
-        self._producer = Producer(bootstrap_servers=bootstrap_servers, client_id="penstock-mirror")
+    def __init__(self, target: Access) -> None:
+        create_map(target)
+        self._entries = dict(read_map(target))
+        self._producer = Producer(
+            bootstrap_servers=target.bootstrap_servers, client_id="penstock-mirror", kafka=target.librdkafka
+        )
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -88,16 +91,16 @@ class OffsetMap:
         self._entries |= entries
 
 
-def create_map(bootstrap_servers: str) -> None:
+def create_map(target: Access) -> None:
     """Make the topic unless it is there."""
-    with Admin(bootstrap_servers=bootstrap_servers) as admin:
+    with Admin(bootstrap_servers=target.bootstrap_servers, kafka=target.librdkafka) as admin:
         if TOPIC not in admin.list_topics(include_internal=True):
             admin.create_topic(TOPIC, partitions=1, config={"cleanup.policy": "compact"}, exist_ok=True)
 
 
-def read_map(bootstrap_servers: str) -> Entries:
+def read_map(target: Access) -> Entries:
     """The last word on every partition; nothing if no mirror ever had this cluster for a target."""
-    with Admin(bootstrap_servers=bootstrap_servers) as admin:
+    with Admin(bootstrap_servers=target.bootstrap_servers, kafka=target.librdkafka) as admin:
         if TOPIC not in admin.list_topics(include_internal=True):
             return {}
         end = admin.list_offsets([(TOPIC, 0)])[TopicPartition(TOPIC, 0)]
@@ -105,7 +108,9 @@ def read_map(bootstrap_servers: str) -> Entries:
     if end == 0:
         return entries
     deadline = time.monotonic() + _READ_SECONDS_MAX
-    with Consumer(bootstrap_servers=bootstrap_servers, client_id="penstock-mirror") as consumer:
+    with Consumer(
+        bootstrap_servers=target.bootstrap_servers, client_id="penstock-mirror", kafka=target.librdkafka
+    ) as consumer:
         consumer.assign({(TOPIC, 0): 0})
         offset = 0
         while offset < end:

@@ -56,11 +56,11 @@ class TopicSync:
         missing = sorted(set(self.selection.topics) - set(names))
         if missing:
             raise MirrorError(
-                f"There is no topic {missing[0]!r} at {self.clusters.source.bootstrap_servers}."
+                f"There is no topic {missing[0]!r} at {self.clusters.source.access.bootstrap_servers}."
             )
         returned = {
             each.copy
-            for each in read_map(self.clusters.source.bootstrap_servers)
+            for each in read_map(self.clusters.source.access)
             if each.source_id == self.clusters.target.cluster_id and each.copy != each.topic
         }
         return [name for name in self.selection.topics_of(names) if name not in returned]

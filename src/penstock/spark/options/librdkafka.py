@@ -10,11 +10,13 @@ from penstock.wire_client.security.security import PLAINTEXT, Security
 
 def librdkafka_settings(options: Mapping[str, str]) -> dict[str, str]:
     """What options of the data source say of security, by librdkafka's names; nothing for plain ones."""
-    security = security_settings(parse_options(connecting_options(options), EVERYWHERE))
-    return {} if security == PLAINTEXT else _settings(security)
+    return settings_for_librdkafka(security_settings(parse_options(connecting_options(options), EVERYWHERE)))
 
 
-def _settings(security: Security) -> dict[str, str]:
+def settings_for_librdkafka(security: Security) -> dict[str, str]:
+    """The same of security that is put together already."""
+    if security == PLAINTEXT:
+        return {}
     algorithm = "https" if security.checks_host_name else "none"
     settings = {
         "security.protocol": str(security.protocol),

@@ -37,12 +37,13 @@ def start(frame: "DataFrame | None", options: Options, context: EndingContext) -
 
 
 def _plan(options: Options, context: EndingContext) -> "MirrorPlan":
+    from penstock.spark.mirror.access import Access
     from penstock.spark.mirror.mirroring import MirrorPlan
     from penstock.spark.mirror.naming import Renaming, Selection
 
     return MirrorPlan(
-        source=options["from"],
-        target=options["to"] or context.step.topic_options[_SERVERS],
+        source=Access(bootstrap_servers=options["from"]),
+        target=Access(bootstrap_servers=options["to"] or context.step.topic_options[_SERVERS]),
         selection=Selection(
             topics=tuple(options["topics"] or ()),
             topic_pattern=options["pattern"],
