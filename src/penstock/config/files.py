@@ -7,7 +7,7 @@ error: silently taking one of the two would be wrong half of the time.
 
 import os
 import stat
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,15 +29,24 @@ def read_config_file(path: Path) -> dict[str, str]:
     parser = _PARSERS.get(path.suffix.lower())
     if parser is None:
         raise ConfigError(f"{path} must end in one of {', '.join(sorted(_PARSERS))}.")
-    try:
-        return parser(_read(path))
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+    return _parsed(path, parser)
+
+
+def read_properties_file(path: Path) -> dict[str, str]:
+    """The settings in a file of Java properties, whatever its name ends in."""
+    return _parsed(path, parse_properties)
 
 
 def is_readable_by_all(path: Path) -> bool:
     """Whether every user of this machine may read the file."""
     return bool(os.stat(path).st_mode & _READABLE_BY_ALL)
+
+
+def _parsed(path: Path, parser: Callable[[str], dict[str, str]]) -> dict[str, str]:
+    try:
+        return parser(_read(path))
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
 
 
 def _read(path: Path) -> str:

@@ -1,5 +1,6 @@
 """``penstock mirror run|status``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,18 @@ From = Annotated[
     str, typer.Option("--from", metavar="HOST:PORT", help="A broker of the cluster to copy from.")
 ]
 To = Annotated[str, typer.Option("--to", metavar="HOST:PORT", help="A broker of the cluster to copy to.")]
+FromConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--from-config",
+        metavar="FILE",
+        help="TLS and a login of the cluster to copy from, as Kafka's own tools take --command-config.",
+    ),
+]
+ToConfig = Annotated[
+    Path | None,
+    typer.Option("--to-config", metavar="FILE", help="The same for the cluster to copy to."),
+]
 
 mirror_app = new_app(
     "Keep topics and groups of one cluster in another.",
@@ -29,11 +42,14 @@ def attach(app: typer.Typer) -> None:
         "penstock mirror run --from east:9092 --to west:9092 --topics 'orders.*'",
         "penstock mirror run --from east:9092 --to west:9092 --topic orders --rename 'east.{topic}'",
         "penstock mirror run --from east:9092 --to west:9092 --topic orders --available-now --json",
+        "penstock mirror run --from kafka:9093 --from-config kafka.properties --to west:9092 --topics '.*'",
     )
 )
 def run(  # noqa: PLR0913 - one parameter for each option
     source: From,
     target: To,
+    source_config: FromConfig = None,
+    target_config: ToConfig = None,
     topics: Annotated[
         str | None,
         typer.Option(
@@ -90,13 +106,13 @@ def run(  # noqa: PLR0913 - one parameter for each option
     as_json: Json = False,
 ) -> None:
     """Copy records until Ctrl-C or SIGTERM, each once; the next run goes on from there."""
+    from penstock.cli.mirror.access_file import access_to
     from penstock.cli.mirror.running import RunWishes, run_mirror
-    from penstock.spark.mirror.access import Access
 
     run_mirror(
         RunWishes(
-            source=Access(bootstrap_servers=source),
-            target=Access(bootstrap_servers=target),
+            source=access_to(source, source_config, option="--from"),
+            target=access_to(target, target_config, option="--to"),
             topic_pattern=topics,
             topics=tuple(topic or ()),
             template=rename,
@@ -115,10 +131,25 @@ def run(  # noqa: PLR0913 - one parameter for each option
     )
 
 
-@mirror_app.command(epilog=examples("penstock mirror status --from east:9092 --to west:9092"))
-def status(source: From, target: To, as_json: Json = False) -> None:
+@mirror_app.command(
+    epilog=examples(
+        "penstock mirror status --from east:9092 --to west:9092",
+        "penstock mirror status --from kafka:9093 --from-config kafka.properties --to west:9092",
+    )
+)
+def status(
+    source: From,
+    target: To,
+    source_config: FromConfig = None,
+    target_config: ToConfig = None,
+    as_json: Json = False,
+) -> None:
     """Show how far the copies in one cluster are behind the topics of another."""
+    from penstock.cli.mirror.access_file import access_to
     from penstock.cli.mirror.status import print_status
-    from penstock.spark.mirror.access import Access
 
-    print_status(Access(bootstrap_servers=source), Access(bootstrap_servers=target), as_json=as_json)
+    print_status(
+        access_to(source, source_config, option="--from"),
+        access_to(target, target_config, option="--to"),
+        as_json=as_json,
+    )
