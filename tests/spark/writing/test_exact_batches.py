@@ -73,6 +73,19 @@ def test_batches_follow_one_another(broker: Broker, topic: str, run: Run) -> Non
     assert committed(broker, topic) == run.expected(0, 1, 2, 3)
 
 
+def test_task_that_cannot_see_whose_the_sink_is_spoils_nothing_that_others_of_its_run_have_written(
+    broker: Broker, topic: str, run: Run
+) -> None:
+    """It claims the sink once more, as in an outage, while the parts before it are open."""
+    run.write(0)
+    first = run.write_task(1, 0)
+    unseen = broker.faults.fail("OffsetFetch", error="UNKNOWN_SERVER_ERROR", times=1)
+    run.commit([first, run.write_task(1, 1)])
+
+    assert unseen.hits == 1
+    assert committed(broker, topic) == run.expected(0, 1)
+
+
 def test_nothing_is_seen_before_the_commit(broker: Broker, topic: str, run: Run) -> None:
     messages = run.write_tasks(0)
     assert committed(broker, topic) == []

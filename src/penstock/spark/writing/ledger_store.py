@@ -87,7 +87,8 @@ class LedgerStore:
         """The ledger in the hands of ``run``, which claims the sink unless it has it already.
 
         ``before_claim`` is called when no decision can arrive any more, and before anybody sees the sink in
-        the hands of ``run``: so all of the run finds done what it does.
+        the hands of ``run``: so all of the run finds done what it does. A run that has the sink, but could
+        not see that, claims it again without: by then it may have transactions of its own open.
         """
         try:
             ledger = self.read(_SETTLING)
@@ -131,7 +132,13 @@ class LedgerStore:
             known = self.read()
             if holder is not None and (known is None or known.holder != holder):
                 raise self._stale(run, known)
-            ledger = first_ledger(run, driver) if known is None else before_claim(known).claimed(run, driver)
+            if known is None:
+                ledger = first_ledger(run, driver)
+            elif known.holder.run == run:
+                # All was done before the run's first claim; what is open since then is its own.
+                ledger = known.claimed(run, driver)
+            else:
+                ledger = before_claim(known).claimed(run, driver)
             if self._is_written(ledger):
                 return ledger
             self._pause(attempt)
