@@ -6,11 +6,12 @@ that has run out may be renewed, and ends the connection at any other request.
 
 import asyncio
 import contextlib
+import socket
 import ssl
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from typing import Self
 
 from tests.wire_client.security.scram_server import ScramServer
@@ -69,22 +70,41 @@ class Front:
         self._loop.close()
 
     async def _start(self) -> int:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._context)
-        port: int = self._server.sockets[0].getsockname()[1]
+        # A server of asyncio's would forget who is still shaking hands when it ends.
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener.setblocking(False)
+        self._keep(self._accept())
+        port: int = self._listener.getsockname()[1]
         return port
 
     async def _stop(self) -> None:
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while tasks := set(self._tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        self._listener.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    async def _accept(self) -> None:
+        while True:
+            accepted, _ = await self._loop.sock_accept(self._listener)
+            self.connections += 1
+            self._keep(self._serve(accepted))
+
+    def _keep(self, doing: Coroutine[None, None, None]) -> None:
+        task = self._loop.create_task(doing)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        self.connections += 1
+
+    async def _serve(self, accepted: socket.socket) -> None:
+        reader = asyncio.StreamReader()
+        protocol = asyncio.StreamReaderProtocol(reader)
+        try:
+            transport, _ = await self._loop.connect_accepted_socket(
+                lambda: protocol, accepted, ssl=self._context
+            )
+        except OSError:
+            return  # No hands were shaken.
+        writer = asyncio.StreamWriter(transport, protocol, reader, self._loop)
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await Visit(self, reader, writer, wants_login=self._wants_login).take_place()
         writer.transport.abort()  # TLS would wait for the other side to say good-bye, too.
