@@ -72,7 +72,7 @@ def quiet_end() -> Iterator[None]:
         yield
     except (KeyboardInterrupt, SystemError) as error:
         # A Ctrl-C that comes while librdkafka's binding calls us is only the cause of what comes out of it.
-        if not isinstance(error.__cause__ or error, KeyboardInterrupt):
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         print("\nstopped")
         sys.exit(INTERRUPTED)
