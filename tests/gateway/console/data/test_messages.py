@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from tests.broker_process import wait_until
 from tests.conftest import UniqueName
 from tests.gateway.console.asking import events, get, get_text, refusal
 
@@ -242,13 +243,14 @@ def test_export_as_csv_ends_at_its_limit(gateway: GatewayServer, orders: str) ->
 def test_export_that_cannot_begin_is_refused_and_keeps_no_stream(
     gateway: GatewayServer, topic: str, status: int
 ) -> None:
-    before = gateway.gateway.streams.count
+    streams = gateway.gateway.streams
+    wait_until(lambda: not streams.count, what="the streams of other tests have ended")
     told, answer = refusal(gateway.url, f"messages/{topic}/export")
     assert (told, topic == "no-such-topic") == (
         status,
         answer["message"] == "There is no topic 'no-such-topic'.",
     )
-    assert gateway.gateway.streams.count == before
+    assert not streams.count
 
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00-14:00", "1969-12-31T23:59:59.999Z"])
