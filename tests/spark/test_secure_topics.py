@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.broker_process import Server
 from tests.spark.conftest import run_to_end
-from tests.wire_client.security.certificates import KEY_PASSWORD, Authority, server_context
-from tests.wire_client.security.front import USERS, Front
+from tests.wire_client.security.certificates import KEY_PASSWORD, Authority
+from tests.wire_client.security.front import USERS, Front, guarded_broker
 
 from penstock.wire_client.cluster import Cluster
-from penstock.wire_client.connection import Address, Connection
+from penstock.wire_client.connection import Connection
 from penstock.wire_client.security.security import Login, Mechanism, Security, SecurityProtocol
 from penstock.wire_client.topic_creation import ensure_topic
 
@@ -31,17 +30,8 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture(scope="module")
 def front(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
-    """What stands before a broker, and is what the broker tells everybody to connect to."""
-    server = Server(tmp_path_factory.mktemp("broker"))
-    context = server_context(*authority.sign("broker", hosts="DNS:localhost,IP:127.0.0.1"))
-    with Front(context=context, wants_login=True, lifetime_ms=2_000) as front:
-        server.advertise(front.address.port)
-        server.start()
-        front.backend = Address(server.host, server.port)
-        try:
-            yield front
-        finally:
-            server.close()
+    with guarded_broker(tmp_path_factory.mktemp("broker"), authority, lifetime_ms=2_000) as front:
+        yield front
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.broker_process import Server
 from tests.cli.terminal import Terminal
 from tests.spark.mirror.two_regions import TOPIC, mirror_once
 from tests.spark.test_secure_topics import PASSWORD, secrets_in, shown_plans
-from tests.wire_client.security.certificates import Authority, server_context
-from tests.wire_client.security.front import Front
+from tests.wire_client.security.certificates import Authority
+from tests.wire_client.security.front import Front, guarded_broker
 
 from penstock.client import Admin, Consumer, Producer, TopicPartition
 from penstock.spark.mirror.access import Access
@@ -21,7 +20,6 @@ from penstock.spark.pipelines.loading import load_pipeline
 from penstock.spark.pipelines.model import Trigger, TriggerKind
 from penstock.spark.pipelines.running.runner import Runner
 from penstock.testing import Broker
-from penstock.wire_client.connection import Address
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,17 +36,8 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def front(authority: Authority, tmp_path: Path) -> Iterator[Front]:
-    """What stands before a broker, and is what the broker tells everybody to connect to."""
-    server = Server(tmp_path / "broker")
-    context = server_context(*authority.sign("broker", hosts="DNS:localhost,IP:127.0.0.1"))
-    with Front(context=context, wants_login=True) as front:
-        server.advertise(front.address.port)
-        server.start()
-        front.backend = Address(server.host, server.port)
-        try:
-            yield front
-        finally:
-            server.close()
+    with guarded_broker(tmp_path / "broker", authority) as front:
+        yield front
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from pathlib import Path
 
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
 KEY_PASSWORD = "the key's own"
+HOSTS = "DNS:localhost,IP:127.0.0.1"
+"""By which brokers of tests are reached."""
 
 
 class Authority:

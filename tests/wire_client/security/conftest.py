@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.broker_process import Server
-from tests.wire_client.security.certificates import Authority
+from tests.wire_client.security.certificates import HOSTS, Authority
 
 from penstock.wire_client.connection import Address
-
-HOSTS = "DNS:localhost,IP:127.0.0.1"
 
 
 @pytest.fixture(scope="module")

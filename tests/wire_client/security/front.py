@@ -12,8 +12,11 @@ import struct
 import threading
 import time
 from collections.abc import Coroutine, Iterator, Sequence
+from pathlib import Path
 from typing import Self
 
+from tests.broker_process import Server
+from tests.wire_client.security.certificates import HOSTS, Authority, server_context
 from tests.wire_client.security.scram_server import ScramServer
 
 from penstock.wire.api_keys import ApiKey, advertised_versions
@@ -236,3 +239,18 @@ def in_front_of(front: Front, backend: Address) -> Iterator[Front]:
     front.backend = backend
     with front:
         yield front
+
+
+@contextlib.contextmanager
+def guarded_broker(directory: Path, authority: Authority, *, lifetime_ms: int = 0) -> Iterator[Front]:
+    """What wants TLS and a login, before a broker that tells everybody to connect there."""
+    context = server_context(*authority.sign("broker", hosts=HOSTS))
+    server = Server(directory)
+    with Front(context=context, wants_login=True, lifetime_ms=lifetime_ms) as front:
+        server.advertise(front.address.port)
+        server.start()
+        front.backend = Address(server.host, server.port)
+        try:
+            yield front
+        finally:
+            server.close()

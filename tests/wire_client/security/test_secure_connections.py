@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.broker_process import Server
 from tests.wire_client.delivery.test_delivery import batches
 from tests.wire_client.security.certificates import KEY_PASSWORD, Authority, server_context
-from tests.wire_client.security.front import USERS, Front, in_front_of
+from tests.wire_client.security.front import USERS, Front, guarded_broker, in_front_of
 from tests.wire_client.silence import silent_address
 
 from penstock.model.errors import UsageError
@@ -99,18 +98,9 @@ BATCHES_MAX = 1_000_000
 
 
 @pytest.fixture
-def guarded(broker_certificate: tuple[Path, Path], tmp_path: Path) -> Iterator[Front]:
-    """A broker that tells everybody the address of what stands before it, which wants TLS and a login."""
-    server = Server(tmp_path)
-    with Front(context=server_context(*broker_certificate), wants_login=True, lifetime_ms=400) as front:
-        server.host = "127.0.0.1"
-        server.advertise(front.address.port)
-        server.start()
-        front.backend = Address(server.host, server.port)
-        try:
-            yield front
-        finally:
-            server.close()
+def guarded(authority: Authority, tmp_path: Path) -> Iterator[Front]:
+    with guarded_broker(tmp_path, authority, lifetime_ms=400) as front:
+        yield front
 
 
 @pytest.mark.slow
