@@ -118,7 +118,7 @@ def running_pipeline(cluster: Cluster, directory: str, *options: str) -> "Iterat
 
 def last_lines(path: str) -> str:
     """What the pipeline said last."""
-    return "\n".join(Path(path).read_text().splitlines()[-20:])
+    return "\n".join(Path(path).read_text().splitlines()[-200:])
 
 
 def wait_for_results(servers: str, directory: str) -> None:
