@@ -125,6 +125,16 @@ class Datasets:
             carried=carried,
         )
 
+    def forget_streams(self) -> None:
+        """Have streams made anew from here on, so that no two flows share one.
+
+        Spark takes notes in the plan of a query while it runs. Where another query has parts of that plan
+        and is just being sent to its tasks, it fails: "Task not serializable".
+        """
+        for name in [name for name, rows in self._made.items() if rows.isStreaming]:
+            self.spark.catalog.dropTempView(name)
+            del self._made[name]
+
     def close(self) -> None:
         """Take the names out of the session again."""
         for name in self._made:

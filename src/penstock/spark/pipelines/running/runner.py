@@ -113,6 +113,7 @@ class Runner:
     def _start(self, datasets: Datasets, flow: Flow, sides: "FlowSides | None") -> None:
         if self._must_stop:
             return
+        datasets.forget_streams()
         outputs = None if sides is None else self._side_outputs(datasets, flow, sides)
         try:
             # What was left to do is done now: a query that runs makes Spark forget micro-batches.
